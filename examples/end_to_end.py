@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
 
-    # Patients stand one after another, so a cut between two of them splits none.
+    # The rows of a patient are contiguous, so a cut between two of them splits none.
     n_patients = max(3, options.frames // 4)
     made = make_frames(
         options.frames,

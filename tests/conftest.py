@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 if TYPE_CHECKING:
@@ -27,6 +28,17 @@ def _digest_of_kernels() -> str:
 # Numba's cache looks only at the file that defines a kernel, not at the kernels it calls, so an
 # edited kernel can leave stale machine code behind. A cache for each state of the sources cannot.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _digest_of_kernels()))
+
+
+# Every run has the same examples, so that a failure is due to a change of the code; `make fuzz`
+# tries new ones. How long an example takes depends on what else the computer does.
+hypothesis.settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("repeatable")
 
 
 # Several processes share the cores: a thread of OpenMP that waits must not keep one busy.

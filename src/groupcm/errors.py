@@ -269,7 +269,7 @@ class GroupsWarning(MessageWarning):
 
 
 class LabelsWarning(MessageWarning):
-    """The labels are so many different numbers that they may be no classes."""
+    """The labels are so many different numbers that they may not be classes."""
 
 
 class LambdaAtEndWarning(MessageWarning):

@@ -491,7 +491,7 @@ def test_an_empty_folder_is_filled(tmp_path):
 
 
 def test_formats_and_files_that_do_not_exist(tmp_path):
-    with pytest.raises(InputError, match="there is no format 'csvv'; there are coco, voc"):
+    with pytest.raises(InputError, match="there is no format 'csvv'; choose from coco, voc"):
         read(tmp_path, format="csvv")
     with pytest.raises(InputError, match="there is no format 'x'"):
         write(Annotations(()), tmp_path / "x", "x")

@@ -219,7 +219,7 @@ def test_mistakes_get_a_sentence(arguments, sentence):
 
 def test_scores_of_other_candidates_are_refused():
     _, y, groups = example()
-    with pytest.raises(ValueError, match="made for 120 candidates and is asked for 10 scores"):
+    with pytest.raises(ValueError, match="made for 120 candidates and received 10 scores"):
         GroupObjective(y, groups)(np.zeros(10))
 
 

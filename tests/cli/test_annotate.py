@@ -155,8 +155,8 @@ def test_a_port_in_use(capsys, folder):
     told = capsys.readouterr()
     other = port + 1 if port < 65_535 else port - 1
     assert told.err == (
-        f"groupcm: port {port} is in use by another program; choose another, as --port {other}, "
-        "or let the computer choose with --port 0\n"
+        f"groupcm: port {port} is in use by another program; choose another, such as --port "
+        f"{other}, or let the computer choose with --port 0\n"
     )
     assert "token" not in told.out
 
@@ -225,7 +225,7 @@ def test_pictures_that_a_file_only_lists_are_to_do_unless_asked(
     else:
         hint = "listed without an annotation: 5 pictures, still to do; --unannotated negative"
         assert (hint in told) == (done == 1)
-        recorded = "5 pictures, now recorded as verified empty, as --unannotated negative asks"
+        recorded = "5 pictures, now recorded as verified empty because of --unannotated negative"
         assert (recorded in told) == (done == 6)
         # What was asked for is kept, so that the next start need not be asked again.
         assert read(path).state_counts() == (1, done - 1, 6 - done)

@@ -85,7 +85,7 @@ def test_fit_is_what_the_estimator_does(folder, made, capsys):
     assert model.feature_names_in_.tolist() == made.feature_names
     shown = capsys.readouterr()
     assert f"{len(made.y):,} × 13 features, float32" in shown.out
-    assert "52, of them 12 with 1" in shown.out
+    assert "52, of them 12 positive" in shown.out
     assert f"{float(model.objective_):.6g}" in shown.out
     assert "Certified: " in shown.out
     assert "Wrote m.json." in shown.out

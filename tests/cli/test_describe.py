@@ -149,7 +149,7 @@ def test_trees(here, capsys):
     assert "lightgbm" in card["versions"]
     assert main(["describe", "m.json"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert f"group roc auc {best['value']:.4f} on groups left out" in said
+    assert f"group ROC AUC {best['value']:.4f} on groups left out" in said
     assert "the distance of trees from the optimum is not known" in said
     fit("--model", "trees", "--n-estimators", "4", "--no-early-stopping", "--cv", "--folds", "2")
     card = described(capsys)

@@ -56,7 +56,8 @@ def test_the_model_is_that_of_the_estimator(here, capsys, suffix):
     assert "specificity of 0.9 on 160 groups" in saved.model.decision_.words
     assert saved.notes["trained_on"]["n_positive_groups"] == 40
     assert len(expected.lams_) > 3
-    told = f"{expected.lam_:.4g} of {len(expected.lams_)}, {len(expected.lams_) - 3} of them beyond"
+    n_lams = len(expected.lams_)
+    told = f"{expected.lam_:.4g}, of {n_lams} values, {n_lams - 3} of them beyond"
     assert f"chosen λ         {told} the end of the grid" in said.out
     assert "is best: trying" in said.err
     # The range over folds is named as what it is, and not written like a confidence interval.

@@ -69,6 +69,17 @@ def test_cross_validation_and_npy(here, capsys):
     assert main(["score", "m.json", "matrices", "--format", "npy", "-o", "s.csv"]) == 0
 
 
+def test_results_replace_earlier_ones_and_not_the_labels(here, capsys):
+    files = ["matrices", "--format", "npy", *COLUMNS]
+    for _ in range(2):
+        assert main(["fit", *files, "-o", "m.json"]) == 0
+        assert main(["score", "m.json", *files, "-o", "s.csv"]) == 0
+    before = (here / "cases.csv").read_text()
+    assert main(["score", "m.json", *files, "-o", "cases.csv"]) == 2
+    assert "cases.csv is one of the tables; write to another file" in capsys.readouterr().err
+    assert (here / "cases.csv").read_text() == before
+
+
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [

@@ -16,6 +16,7 @@ from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read
 from groupcm.cli._main import build_parser, main
 from groupcm.cli.commands.images_propose import recipe_from
 from groupcm.cli.options import images as image_options
+from groupcm.cli.options import pictures as picture_options
 from groupcm.data.tables.roles import described
 from groupcm.images.features import FAMILIES
 from groupcm.images.overlap import OVERLAPS
@@ -187,8 +188,8 @@ def test_ctrl_c_before_anything_is_done(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("--proposals blobs", "--proposals: there is no 'blobs'; there are superpixels, merging"),
-        ("--features hog", "--features: there is no 'hog'; there are shape"),
+        ("--proposals blobs", "--proposals: there is no 'blobs'; choose from superpixels, merging"),
+        ("--features hog", "--features: there is no 'hog'; choose from shape"),
         ("--features shape,shape", "--features: 'shape' is named twice"),
         ("--features shape,network", "--features names network; give one with --network FILE"),
         ("--network no.onnx", "cannot read the network no.onnx"),
@@ -230,9 +231,9 @@ def test_a_folder_or_a_video_is_needed(folder, capsys):
 
 
 def test_options_name_what_there_is():
-    assert set(image_options.PROPOSALS) == set(PROPOSERS)
+    assert set(picture_options.PROPOSALS) == set(PROPOSERS)
     assert set(image_options.OVERLAPS) == set(OVERLAPS)
-    assert set(image_options.FEATURES) == set(FAMILIES)
+    assert set(picture_options.FEATURES) == set(FAMILIES)
     arguments = build_parser().parse_args(["images", "propose", "x", "-o", "y"])
     assert arguments.most_pixels == MOST_PIXELS
     assert recipe_from(arguments) == Recipe()
@@ -250,7 +251,7 @@ def test_defaults_in_the_help_are_the_recipe_s(capsys):
     assert f"per picture (default: {recipe['at_most']})" in help
     assert f"this many pixels (default: {recipe['longest_side']})" in help
     kinds = {part["kind"] for part in recipe["features"]}
-    assert set(image_options.FEATURES) - kinds == {"place", "network"}
+    assert set(picture_options.FEATURES) - kinds == {"place", "network"}
 
 
 def test_a_detector_s_candidates_join_the_default_ones():

@@ -86,7 +86,7 @@ def test_fit_streams_parquet(folder, made, never_in_memory, capsys, memory):
     out = dict(line.strip().split("  ", 1) for line in shown.out.splitlines() if "  " in line)
     out = {name: value.strip() for name, value in out.items()}
     assert out["rows"] == f"{len(made.y):,} × 13 features, float32"
-    assert out["groups"] == "75, of them 15 with 1"
+    assert out["groups"] == "75, of them 15 positive"
     assert out["patients"] == f"{len(np.unique(made.patient))}"
     assert out["objective"] == f"{model.objective_:.6g}"
     assert out["lower bound"] == f"{model.lower_bound_:.6g}"

@@ -376,7 +376,7 @@ def test_bad_input_of_a_fitted_estimator(data):
         ValueError, match="y holds 2 at row 0, which is not a class of the estimator"
     ):
         model.fit(data.X, data.y + 2, data.groups)
-    with pytest.raises(ValueError, match="LinearRegression gives no scores"):
+    with pytest.raises(ValueError, match="LinearRegression has no scores"):
         group_scores_of(sklearn.linear_model.LinearRegression(), data.X, data.groups)
 
 

@@ -132,7 +132,7 @@ def test_only_annotated_pictures_are_scored(tmp_path):
     fit = fit_tables(GroupClassifier(), table)
     saved = SavedModel(fit.model, fit.notes())
     extra = tmp_path / "frames/other.png"
-    extra.write_bytes(next((tmp_path / "frames").iterdir()).read_bytes())
+    extra.write_bytes(min((tmp_path / "frames").iterdir()).read_bytes())
     options = {"specificity": 0.5, "workers": 1}
     found = recalibrate_folder(saved, tmp_path / "frames", annotations=truth, **options)
     assert (found.n_groups, found.n_positive) == (12, 6)

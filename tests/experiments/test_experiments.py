@@ -85,7 +85,7 @@ def test_annotation_writes_a_page_a_figure_and_a_sentence(table, tmp_path, capsy
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sizes": [6, 500]}, r"--sizes asks for 500 annotated positive groups; there are 30, of"),
+        ({"sizes": [6, 500]}, r"--sizes requires 500 annotated positive groups; there are 30, of"),
         ({"sizes": [1, 5]}, r"--sizes must be whole numbers of at least 2"),
         ({"group": "farme"}, r"'farme'"),
         ({"repeats": 1}, r"--repeats must be at least 2"),

@@ -210,7 +210,7 @@ def test_the_objective_is_that_of_the_rounded_intercept():
 def test_a_model_that_its_units_cannot_carry_says_so():
     X = make_rows()
     X[:, 3] = 1e6 + 1e-6 * (X[:, 3] + 2.0 * Y)
-    with pytest.warns(ConvergenceWarning, match="feature 3 lie so far from zero"):
+    with pytest.warns(ConvergenceWarning, match="feature 3 are so far from zero"):
         model = GroupClassifier(0.9, loss="hinge", tol=1e-8).fit(X, Y, GROUPS)
     assert model.solution_.stop == "rounding"
     assert model.gap_ > 1e-8
@@ -222,7 +222,7 @@ def test_the_objective_of_a_stream_is_that_of_the_rounded_intercept(tmp_path):
     np.save(tmp_path / "X.npy", X)
     source = from_npy(tmp_path / "X.npy", group=GROUPS, label=Y, batch_rows=20)
     settings = {"loss": "hinge", "tol": 1e-8, "random_state": 0}
-    with pytest.warns(ConvergenceWarning, match="feature 3 lie so far from zero"):
+    with pytest.warns(ConvergenceWarning, match="feature 3 are so far from zero"):
         streamed_model = GroupClassifier(0.9, memory="1kB", **settings).fit(source)
     exact = X.astype(np.longdouble) @ streamed_model.coef_[0] + streamed_model.intercept_[0]
     problem = GroupProblem(X, Y, GROUPS, positive_label=1, lam=0.9, loss="hinge")

@@ -247,12 +247,15 @@ def test_classes_that_are_no_family():
         def measure(self, view, regions): ...
 
     for wrong, said in (
-        (Plain, "Plain is no dataclass"),
+        (Plain, "Plain is not a dataclass"),
         (NoMeasure, "NoMeasure has no 'measure'"),
         (OddField, "the field 'table' of OddField is of the type dict, which a recipe cannot"),
     ):
         with pytest.raises(InputError, match=said):
             register_family(wrong)
-    for name, said in (("Blobs", "is no MODULE.CLASS"), ("json.Blobs", "json has no 'Blobs'")):
+    for name, said in (
+        ("Blobs", "is not of the form MODULE.CLASS"),
+        ("json.Blobs", "json has no 'Blobs'"),
+    ):
         with pytest.raises(InputError, match=said):
             import_family(name)

@@ -352,9 +352,9 @@ def test_a_changed_file_is_refused(tmp_path, monkeypatch):
     network = NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16)
     onnx_file(tmp_path / "small.onnx", weights=WEIGHTS * 2)
     network_family.open_found.cache_clear()
-    with pytest.raises(InputError, match="is not the network that was asked for: its SHA-256"):
+    with pytest.raises(InputError, match="is not the requested network: its SHA-256"):
         network.measure(VIEW, BOXES)
-    with pytest.raises(InputError, match="is not the network that was asked for: its SHA-256"):
+    with pytest.raises(InputError, match="is not the requested network: its SHA-256"):
         NetworkEmbedding.of(tmp_path / "small.onnx", sha256=network.sha256)
     (tmp_path / "small.onnx").unlink()
     with pytest.raises(InputError, match=r"cannot read the network .*small\.onnx: No such file"):
@@ -365,8 +365,8 @@ def test_a_damaged_recipe_is_refused(tmp_path):
     network = NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16)
     assert network.content is not None
     for wrong, said in (
-        ({"content": network.content[:-4]}, "in the model is not the network that was asked for"),
-        ({"content": "?"}, "the network small.onnx in the model is damaged: no base64"),
+        ({"content": network.content[:-4]}, "in the model is not the requested network"),
+        ({"content": "?"}, "the network small.onnx in the model is damaged: it is not in base64"),
         ({"n_features": 5}, "small.onnx gives 4 numbers per crop, but the recipe names 5"),
     ):
         with pytest.raises(InputError, match=said):

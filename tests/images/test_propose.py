@@ -556,7 +556,7 @@ def test_boxes_and_masks_that_are_no_objects(folder):
         ({"patient_from": "("}, "'(' is not a regular expression"),
         ({"patient_from": "x"}, "'x' has no group"),
         ({"patient_from": "(x+)"}, "finds no patient in the name of the picture 'patient1_frame01"),
-        ({"recipe": Recipe(Proposals((Given(),)))}, "asks for the candidates of your own detector"),
+        ({"recipe": Recipe(Proposals((Given(),)))}, "uses the candidates of your own detector"),
         ({"given": "given.json"}, "the recipe does not ask for them"),
         ({"video": "a.mp4"}, "give either a folder of pictures or video"),
         ({"annotations": "no.json"}, "no.json"),

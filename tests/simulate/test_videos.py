@@ -74,7 +74,7 @@ def test_a_model_finds_patients_by_their_frames(data):
     ("wrong", "message"),
     [
         ({"n_patients": 1}, "n_patients must be a whole number at least 2"),
-        ({"share_with_polyps": 1.5}, "share_with_polyps=1.5 is no share"),
+        ({"share_with_polyps": 1.5}, "share_with_polyps=1.5 is not a share"),
         ({"frames_per_polyp": 1}, "at least 2"),
         ({"frames_per_video": 1}, "frames_per_video must be"),
     ],

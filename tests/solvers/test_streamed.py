@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from streams import Data, fit_stream, make_data, read
 
 from groupcm import GroupClassifier
-from groupcm.solvers import streamed_alone
+from groupcm.solvers import streamed_alone, streamed_passes
 from groupcm.sources import from_arrays, from_npy, from_parquet
 from groupcm.sources.base import LocalSource
 from groupcm.sources.rows import sample as rows_sample
@@ -454,7 +454,7 @@ def test_rows_that_count_alone_take_few_passes(loss, lam, tmp_path):
 
 
 def test_a_ball_that_is_too_small_is_followed_by_others(tmp_path, monkeypatch):
-    monkeypatch.setattr(streamed_alone, "_SAFETY", 1e-3)
+    monkeypatch.setattr(streamed_passes, "_SAFETY", 1e-3)
     monkeypatch.setattr(streamed_alone, "_ENLARGEMENTS", 0)
     data, model = ungrouped(tmp_path, lam=0.9)
     assert_same_optimum(model, data.fit(lam=0.9, grouping="none"))

@@ -192,11 +192,18 @@ def test_a_failed_write_undoes_all_that_waited():
     saver.close()
 
 
-def test_closing_waits_for_the_last_write():
+def test_closing_waits_for_the_last_write(monkeypatch):
     disk = SlowDisk()
     saver = Saver((), disk.write)
     change = saver.change(add("a"))
-    threading.Timer(0.05, disk.go_on.release).start()
+    join = threading.Thread.join
+
+    def go_on_and_join(thread, timeout=None):
+        assert not change.done()
+        disk.go_on.release()
+        join(thread, timeout)
+
+    monkeypatch.setattr(threading.Thread, "join", go_on_and_join)
     saver.close()
     assert change.done()
     assert disk.written == [("a",)]
@@ -353,7 +360,7 @@ def test_a_size_that_does_not_fit_is_told(folder):
     path = coco(folder)
     path.write_text(path.read_text().replace(f'"width": {WIDTH}', '"width": 99'))
     store = store_of(folder)
-    with pytest.raises(InputError, match=r"16 × 12 pixels, and annotations\.json says 99 × 12"):
+    with pytest.raises(InputError, match=r"16 × 12 pixels, and annotations\.json states 99 × 12"):
         store.picture(0)
 
 
@@ -599,7 +606,7 @@ def test_the_last_category_stays(folder):
 
 def test_objects_of_no_category_are_refused(folder):
     store = store_of(folder)
-    with pytest.raises(InputError, match="there is no category 'polyp'; there are 'object'"):
+    with pytest.raises(InputError, match="there is no category 'polyp'; there is 'object'"):
         put(store, 0, marked(BOX))
     assert not (folder / "annotations.json").exists()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -32,6 +33,20 @@ def library(tmp_path_factory) -> PictureLibrary:
     return PictureLibrary(home / "frames")
 
 
+@pytest.fixture
+def suggesting():
+    """Make suggestions of a library, whose thread has ended when the test does."""
+    with ExitStack() as ends:
+
+        def make(*given, **options) -> Suggestions:
+            made = Suggestions(*given, **options)
+            assert made._ahead is not None
+            ends.callback(made._ahead.shutdown, wait=True, cancel_futures=True)
+            return made
+
+        yield make
+
+
 def as_regions(found: list[dict], height: int, width: int) -> Regions:
     edges = [(x, y, x + w, y + h) for x, y, w, h in (each["box"] for each in found)]
     return Regions.from_boxes(edges, height, width)
@@ -47,8 +62,8 @@ def test_runs_are_those_of_the_mask():
         np.testing.assert_array_equal(to_mask(runs_of(regions, place), 7, 5), mask)
 
 
-def test_without_a_model_outlines_come_smallest_first(library):
-    found = Suggestions(library).of(0)
+def test_without_a_model_outlines_come_smallest_first(library, suggesting):
+    found = suggesting(library).of(0)
     assert 5 <= len(found) <= 300
     assert all(each["score"] is None for each in found)
     areas = []
@@ -62,8 +77,8 @@ def test_without_a_model_outlines_come_smallest_first(library):
     assert max(areas) <= 0.8 * HEIGHT * WIDTH
 
 
-def test_near_duplicates_are_left_out(library):
-    found = Suggestions(library).of(1)
+def test_near_duplicates_are_left_out(library, suggesting):
+    found = suggesting(library).of(1)
     regions = as_regions(found, HEIGHT, WIDTH)
     areas = np.array([sum(each["counts"][1::2]) for each in found], dtype=float)
     likeness = overlap(regions, regions, "box_iou")
@@ -92,9 +107,9 @@ def test_masks_beyond_the_limit_are_sent_as_boxes():
     assert sent[-1]["box"] == [0, 0, 40, 40]
 
 
-def test_with_a_model_the_best_come_first(library):
+def test_with_a_model_the_best_come_first(library, suggesting):
     scorer = PictureScorer(fitted(), cheap_recipe())
-    found = Suggestions(library, scorer=scorer).of(0)
+    found = suggesting(library, scorer=scorer).of(0)
     known = scorer(library.read(0))
     scores = [each["score"] for each in found]
     assert scores == sorted(scores, reverse=True)
@@ -106,10 +121,10 @@ def test_with_a_model_the_best_come_first(library):
     assert len(found) < len(known.scores)
 
 
-def test_an_unreadable_picture_says_so_every_time(tmp_path):
+def test_an_unreadable_picture_says_so_every_time(tmp_path, suggesting):
     Image.fromarray(some_frames(3)[0].pixels).save(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes(b"")
-    suggestions = Suggestions(PictureLibrary(tmp_path))
+    suggestions = suggesting(PictureLibrary(tmp_path))
     assert suggestions.of(0)  # prepares the next one in silence
     for _ in range(2):
         with pytest.raises(InputError, match=r"b\.png"):
@@ -155,7 +170,7 @@ def test_an_error_reaches_all_who_ask_and_is_forgotten():
     assert answers(1) == 1
 
 
-def test_the_next_picture_is_prepared(library, monkeypatch):
+def test_the_next_picture_is_prepared(library, suggesting, monkeypatch):
     import groupcm.web.annotate.suggestions as module
 
     prepared, find = threading.Event(), Suggestions._find
@@ -167,22 +182,22 @@ def test_the_next_picture_is_prepared(library, monkeypatch):
         return found
 
     monkeypatch.setattr(module.Suggestions, "_find", heard)
-    suggestions = Suggestions(library)
+    suggestions = suggesting(library)
     suggestions.of(0)
     assert prepared.wait(20)
     suggestions.stop()
 
 
-def test_a_picture_that_was_replaced_is_looked_at_again(tmp_path):
+def test_a_picture_that_was_replaced_is_looked_at_again(tmp_path, suggesting):
     path = tmp_path / "a.png"
     Image.fromarray(some_frames(2)[0].pixels).save(path)
-    suggestions = Suggestions(PictureLibrary(tmp_path))
+    suggestions = suggesting(PictureLibrary(tmp_path))
     before = suggestions.of(0)
     assert suggestions.of(0) is before
     Image.fromarray(some_frames(2)[1].pixels).save(path)
     os.utime(path, ns=(1, 1))
     now = suggestions.of(0)
-    assert now == Suggestions(PictureLibrary(tmp_path)).of(0) != before
+    assert now == suggesting(PictureLibrary(tmp_path)).of(0) != before
     path.unlink()
     with pytest.raises(InputError, match="no longer exists"):
         suggestions.of(0)

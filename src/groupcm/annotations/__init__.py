@@ -5,7 +5,7 @@
 ============ ====================== ======================= =====================================
 format       is                     carries                 is lost on writing
 ============ ====================== ======================= =====================================
-coco         a JSON file            all regions, scores,    nothing but ids that are no whole
+coco         a JSON file            all regions, scores,    nothing but ids that are not whole
                                     attributes, unknown     numbers
                                     fields
 label_studio a JSON file of tasks   all regions, scores     attributes, order of categories;

@@ -263,7 +263,7 @@ def _folder_format(path: Path) -> str | None:
 
 def _format_named(name: str) -> Format:
     if name not in FORMATS:
-        raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
+        raise InputError(f"there is no format {name!r}; choose from {', '.join(FORMATS)}")
     return FORMATS[name]
 
 

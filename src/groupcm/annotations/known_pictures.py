@@ -89,7 +89,7 @@ class KnownPictures:
         raise NotThere(f"the picture {written!r} is not there{where}", written)
 
     def with_base_name(self, name: str) -> list[str]:
-        """Return all pictures of this file name, whatever their folder."""
+        """Return all pictures of this file name, in any folder."""
         plain = composed(PurePosixPath(name).name)
         return [each for each in sorted(self._names) if composed(PurePosixPath(each).name) == plain]
 

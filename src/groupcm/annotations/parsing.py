@@ -109,8 +109,8 @@ def save_json(path: Path, content: Any) -> None:
 
 def save_text(path: Path, text: str) -> None:
     """Write a text file atomically in UTF-8."""
-    with whole_file(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def field(record: Any, name: str, kind: type | tuple[type, ...], default: Any = _MISSING) -> Any:
@@ -272,8 +272,8 @@ def save_xml(path: Path, root: Element) -> None:
     """Write an XML file atomically in UTF-8, with its folders."""
     indent(root)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as beside:
-        ElementTree(root).write(beside, encoding="utf-8", xml_declaration=True)
+    with whole_file(path) as temporary:
+        ElementTree(root).write(temporary, encoding="utf-8", xml_declaration=True)
 
 
 def read_number(text: str | None, name: str) -> float:

@@ -1,4 +1,4 @@
-"""Picture files: listing those of a folder, telling masks from pictures, and reading sizes.
+"""Picture files: listing those of a folder, distinguishing masks from pictures, and reading sizes.
 
 A mask is never listed as a picture. These files are masks:
 

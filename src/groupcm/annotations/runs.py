@@ -144,7 +144,7 @@ def canonical(runs: ArrayLike, size: int) -> Runs:
     total = int(values.sum())
     if total > size:
         raise ValueError(f"the mask's runs cover {total} pixels and the mask has {size}")
-    # Without the end of a trailing background run, which is no edge.
+    # Without the end of a trailing background run, which is not an edge.
     return from_edges(np.cumsum(values)[: values.size // 2 * 2], size)
 
 

@@ -122,7 +122,7 @@ class GroupBoostingClassifier(GroupModel):
     ----------
     trees_ : list of str
         The trees in LightGBM's text form; of more than two classes one text for each class, whose
-        trees tell it from the rest.
+        trees separate it from the rest.
     forests_ : list of Forest
         The same trees as flat arrays, which score rows without LightGBM.
     boosters_ : list of lightgbm.Booster

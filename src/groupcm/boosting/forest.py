@@ -67,7 +67,7 @@ class Forest:
     split_feature, left_child, right_child : ndarray of int
         The feature that each node looks at, and its children.
     threshold : ndarray
-        The largest value of that feature that goes to the left; infinity tells missing values
+        The largest value of that feature that goes to the left; infinity separates missing values
         from all others.
     decision_type : ndarray of int
         2 where a missing value goes to the left, plus 0 where no value counts as missing, 4 where
@@ -221,7 +221,7 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _require(is_sound: NDArray[np.bool_], tree: Index, values: NDArray[Any], sentence: str) -> None:
-    """Raise about the first value that is not sound; ``{}`` in the sentence stands for it."""
+    """Raise about the first value that is not sound; ``{}`` in the sentence is replaced by it."""
     if not np.all(is_sound):
         k = int(np.argmin(is_sound))
         raise InputError(f"tree {tree[k]}: " + sentence.format(values[k]))

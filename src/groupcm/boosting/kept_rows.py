@@ -3,8 +3,8 @@
 A negative group counts by a norm of the losses of its candidates, which those of large score
 decide. A pass scores every row by the trees so far, and keeps of each group
 
-- the candidates of largest score, and those that were kept for it before: each stands for itself;
-- some random ones, which stand for all the others: each has their number, divided by how many are
+- the candidates of largest score, and those that were kept for it before: each represents itself;
+- some random ones, which represent all the others: each has their number, divided by how many are
   random, as its ``count``.
 
 So the norm of the rows kept, ``(Σ count_i L(−s_i)^p)^{1/p}``, is an estimate of that of all, exact

@@ -1,7 +1,7 @@
 """Trees in LightGBM's text form, read without LightGBM.
 
 LightGBM trusts its text: a changed number can end the process. Here the text is read field by
-field, and `Forest` checks what it says, so that any text gives sound trees or one sentence. Time
+field, and `Forest` checks it, so that any text gives sound trees or one sentence. Time
 and memory grow with the length of the text, whatever numbers it holds.
 
 ::
@@ -267,5 +267,5 @@ def _is_number(part: str, kind: type) -> bool:
 
 
 def _shown(value: str) -> str:
-    """Return a piece of a file as it may stand in a sentence."""
+    """Return a piece of a file as it may appear in a sentence."""
     return repr(value if len(value) <= 40 else value[:40] + "…")

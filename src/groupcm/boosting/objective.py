@@ -195,7 +195,7 @@ class GroupObjective:
         """
         if len(scores) != self.n_rows:
             raise ValueError(
-                f"the objective was made for {self.n_rows:,} candidates and is asked for "
+                f"the objective was made for {self.n_rows:,} candidates and received "
                 f"{len(scores):,} scores; make one for each part of the data, as folds need."
             )
         gradient, hessian = (np.zeros(len(scores), dtype=dtype) for _ in range(2))

@@ -92,7 +92,7 @@ def lightgbm_parameters(estimator: Any, seed: int, n_rows: int, n_features: int)
 
 
 def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return LightGBM's parameters with those that the user adds, under whatever alias.
+    """Return LightGBM's parameters with those that the user adds, under any alias.
 
     Examples
     --------

@@ -123,7 +123,7 @@ class PowerLoss:
 class Groupwise:
     """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``.
 
-    Where not all rows of the groups are there, row ``rows[i]`` stands for ``counts[i]`` of them.
+    Where not all rows of the groups are there, row ``rows[i]`` represents ``counts[i]`` of them.
     """
 
     rows: Index

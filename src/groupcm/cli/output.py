@@ -195,7 +195,7 @@ def plain_warnings() -> Iterator[list[str]]:
         shown.append(printable(" ".join(text.split())))
         print_error(f"groupcm: warning: {shown[-1]}")
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings():  # not WARNINGS_LOCK: the block is a whole command
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
         yield shown

@@ -18,8 +18,9 @@ from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.images.proposals import Recall
 from groupcm.images.tables.labelling import Proposed
-from groupcm.metrics import Interval, at_threshold, group_roc_auc, metric_name
+from groupcm.metrics import Interval, at_threshold, group_roc_auc
 from groupcm.metrics.decision import rule_words
+from groupcm.metrics.registry import metric_label
 from groupcm.report.model_card import best_validation
 from groupcm.sources.candidates import Candidates
 from groupcm.utils.formatting import certified_gap, interval
@@ -100,7 +101,7 @@ def _validation(model: Any) -> list[tuple[str, str]]:
     if found is None:
         return []
     text = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
-    return [(found.metric.replace("_", " "), text)]
+    return [(metric_label(found.metric), text)]
 
 
 def _unannotated(model: Any) -> list[tuple[str, str]]:
@@ -126,9 +127,8 @@ def _positive(model: Any) -> list[tuple[str, str]]:
 def _count_groups(model: Any, candidates: Candidates) -> str:
     classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
     holding = [candidates.groups_with(value) for value in classes]
-    counts = [
-        f"{holds.sum():,} with {value}" for value, holds in zip(classes, holding, strict=True)
-    ]
+    called = [f"with {value}" for value in classes] if len(classes) > 1 else ["positive"]
+    counts = [f"{holds.sum():,} {name}" for name, holds in zip(called, holding, strict=True)]
     return f"{len(holding[0]):,}, of them {', '.join(counts)}"
 
 
@@ -194,13 +194,13 @@ def _chosen_lam(model: Any) -> list[tuple[str, str]]:
     edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
     more = len(model.lams_) - len(chosen_lams(model.lams))
     extended = f", {more} of them beyond the end of the grid" if more else ""
-    tried = f" of {len(model.lams_)}{extended}{edge.get(best, '')}"
+    tried = f", of {len(model.lams_)} values{extended}{edge.get(best, '')}"
     if len(model.lams_) == 1:
         tried = ", the only one tried"
     return [
         ("chosen λ", f"{model.lam_:.4g}{tried}"),
         (
-            metric_name(model.scoring).replace("_", " "),
+            metric_label(model.scoring),
             f"{scores.mean():.4f} (range over {len(scores)} folds: {spread})",
         ),
     ]

@@ -9,7 +9,6 @@ patient with all its groups or, without patients, one group.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -23,6 +22,7 @@ from groupcm.data.group_table import GroupTable, group_level
 from groupcm.data.groups import no_groups
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.objective.terms import Index
+from groupcm.utils.merged_warnings import ignore_warnings
 
 __all__ = [
     "Folds",
@@ -153,8 +153,7 @@ def resolve_folds(
         alone = no_groups(groups) and patients is None
         clusters = None if alone else table.patient[table.index.codes]
         rows = np.zeros((table.index.n_rows, 1))
-        with warnings.catch_warnings():  # what a splitter ignores is checked below
-            warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
+        with ignore_warnings(UserWarning, module=r"sklearn\."):  # what it ignores is checked below
             parts: Iterable[Any] = list(cv.split(rows, np.asarray(y), clusters))
     else:
         parts = cv

@@ -2,7 +2,7 @@
 
 A frame is matched with a model by the names of its columns, so every kind of frame has to arrive
 at that comparison with its names. pandas, polars and Arrow tables are used as they are. Frames that
-scikit-learn does not know, and frames that are read when they are asked for, are collected first.
+scikit-learn does not know, and frames that are read when they are needed, are collected first.
 """
 
 from __future__ import annotations

@@ -223,7 +223,7 @@ def positive_label(given: str | None, classes: NDArray[Any], column: str) -> Any
 
 
 def require_discrete(classes: NDArray[Any], *, where: str = "y") -> None:
-    """Raise one sentence where the labels are numbers with decimals, which are no classes.
+    """Raise one sentence where the labels are numbers with decimals, which are not classes.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def require_discrete(classes: NDArray[Any], *, where: str = "y") -> None:
 
 
 def warn_of_many_classes(classes: NDArray[Any], *, where: str = "y") -> None:
-    """Warn where the labels are so many different numbers that they may be no classes.
+    """Warn where the labels are so many different numbers that they may not be classes.
 
     Labels that are texts are classes, however many.
 
@@ -263,7 +263,7 @@ def warn_of_many_classes(classes: NDArray[Any], *, where: str = "y") -> None:
 
 
 def require_pos_label(pos_label: Any) -> None:
-    """Raise one sentence where ``pos_label`` can be no label.
+    """Raise one sentence where ``pos_label`` cannot be a label.
 
     Examples
     --------
@@ -288,7 +288,7 @@ def warn_of_sorting_scorer(classes: NDArray[Any]) -> None:
     Parameters
     ----------
     classes : ndarray
-        Those of the model whose scores are asked for.
+        Those of the model whose scores are requested.
     """
     if len(classes) != 2 or max(classes.tolist()) == classes.tolist()[1]:
         return

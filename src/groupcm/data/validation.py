@@ -184,7 +184,7 @@ def as_labels(y: Any, n_rows: int) -> NDArray[Any]:
 
 
 def distinct(y: NDArray[Any]) -> NDArray[Any]:
-    """The sorted labels; fast where there are few, whatever the number of rows."""
+    """Return the sorted labels; fast if there are few, whatever the number of rows."""
     if y.dtype.kind not in "biuf":
         check_classification_targets(y)
         return np.unique(y)

@@ -17,7 +17,7 @@ _N_FOLDS = 5
 def load_capsule() -> GroupDataset:
     """Generate candidates of synthetic capsule-endoscopy frames.
 
-    A group is a frame, a candidate a region of it, and a positive candidate lies on a polyp. The
+    A group is a frame, a candidate a region of it, and a positive candidate shows a polyp. The
     data are a small sample of the model of `groupcm.simulate.capsule`, which generates any size:
     90 frames without and 30 with a polyp, of 15 patients, about 150 candidates per frame. They are
     the same in each version of groupcm.

@@ -244,17 +244,17 @@ def _wikiqa_rows(path: Path, split: str) -> list[dict[str, str]]:
 def _answer_features(
     question: _Text, sentence: _Text, place: int, weights: _Weights
 ) -> dict[str, float]:
-    asked, said = set(question.words), set(sentence.words)
-    shared = weights.sum(asked & said)
+    asked, answered = set(question.words), set(sentence.words)
+    shared = weights.sum(asked & answered)
     digits = len(sentence.numbers)
     capitals = sum(word[:1].isupper() for word in sentence.text.split()[1:])
     has_year = float(bool(_YEAR.search(sentence.text)))
     features = {
         "shared_weight": shared,
         "shared_weight_of_question": shared / max(weights.sum(asked), 1e-9),
-        "shared_weight_of_sentence": shared / max(weights.sum(said), 1e-9),
-        "shared_words": float(len(asked & said)),
-        "shared_share_of_question": len(asked & said) / max(len(asked), 1),
+        "shared_weight_of_sentence": shared / max(weights.sum(answered), 1e-9),
+        "shared_words": float(len(asked & answered)),
+        "shared_share_of_question": len(asked & answered) / max(len(asked), 1),
         "shared_pairs": float(len(question.pairs & sentence.pairs)),
         "log_length": math.log(1 + len(sentence.words)),
         "place": float(place),

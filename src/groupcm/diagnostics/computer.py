@@ -9,13 +9,13 @@ import os
 import platform
 import sys
 import tempfile
-import warnings
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 
 from groupcm.utils.extras import TORCH, is_installed
 from groupcm.utils.memory import free_memory, total_memory
+from groupcm.utils.merged_warnings import record_warnings
 from groupcm.utils.text import describe_error, shorten_home
 
 __all__ = [
@@ -207,8 +207,7 @@ def torch_devices() -> TorchDevices | None:
     """
     if not is_installed("torch"):
         return None
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with record_warnings() as caught:
         try:
             torch = TORCH.load("torch")
             cuda = torch.cuda
@@ -219,5 +218,5 @@ def torch_devices() -> TorchDevices | None:
         except Exception as error:  # a driver may raise anything
             return TorchDevices(None, (), describe_error(error.__cause__ or error))
     # A driver that is too old is a warning of torch.
-    told = [shorten_home(each.message) for each in caught if "cuda" in each.filename]
-    return TorchDevices(str(torch.__version__), tuple(found), told[0] if told else None)
+    warned = [shorten_home(each.message) for each in caught if "cuda" in each.filename]
+    return TorchDevices(str(torch.__version__), tuple(found), warned[0] if warned else None)

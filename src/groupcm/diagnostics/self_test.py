@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.text import describe_error
 
 __all__ = ["EXTRA_MODULES", "Check", "run_self_test"]
@@ -89,8 +89,7 @@ def run_self_test(extras: Iterable[str] = ()) -> tuple[Check, ...]:
 
 def _run(name: str, check: Callable[[], str]) -> Check:
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with ignore_warnings():
         try:
             passed, detail = True, check()
         except _Failed as failure:

@@ -140,7 +140,7 @@ def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
         scores = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, -1]
     else:
         raise ValueError(
-            f"{type(estimator).__name__} gives no scores; a classifier with decision_function or "
+            f"{type(estimator).__name__} has no scores; a classifier with decision_function or "
             "predict_proba is needed."
         )
     if scores.ndim != 1:

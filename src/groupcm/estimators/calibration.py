@@ -225,9 +225,9 @@ class CalibratedGroupClassifier(
             sample_weight=sample_weight,
         )
         classes = candidates.classes
-        with warnings.catch_warnings():  # `read_candidates` has issued these warnings
-            for category in (GroupsWarning, PositiveLabelWarning):
-                warnings.simplefilter("ignore", category)
+        with warnings.catch_warnings():  # not WARNINGS_LOCK, which threads of the fits may need
+            for issued in (GroupsWarning, PositiveLabelWarning):  # by `read_candidates`
+                warnings.simplefilter("ignore", issued)
             scores = hold_out_groups(self.estimator, candidates, self.random_state)
             announce_stage("all groups")
             fitted = clone(self.estimator)

@@ -1,4 +1,4 @@
-"""What every model with a linear score knows beside its scores: weights and certificate."""
+"""What every model with a linear score knows besides its scores: weights and certificate."""
 
 from __future__ import annotations
 

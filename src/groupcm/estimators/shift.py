@@ -1,7 +1,7 @@
 """Distribution shift: whether new groups differ from those that a model was trained on.
 
 New groups are compared with mixtures of the negative and positive training groups, so that a
-smaller share of positive groups than in training is no shift::
+smaller share of positive groups than in training is not a shift::
 
     D = min_{0 <= π <= π_train} max_c | F_new(c) − (1−π) F_neg(c) − π F_pos(c) |
 

@@ -22,6 +22,7 @@ from groupcm.metrics.guarantees import TooFewCasesWarning, required_cases
 from groupcm.metrics.levels import level_scores
 from groupcm.metrics.operating import OperatingPoint, operating_point
 from groupcm.metrics.truth import Truth, read_truth
+from groupcm.utils.merged_warnings import WARNINGS_LOCK
 from groupcm.utils.text import plural, printable
 from groupcm.utils.typing import Vector
 
@@ -255,7 +256,7 @@ def _point(
     pos_label: Any = None,
 ) -> OperatingPoint:
     """Return the operating point; raise the sentence where no threshold has the guarantee."""
-    with warnings.catch_warnings():
+    with WARNINGS_LOCK, warnings.catch_warnings():
         warnings.simplefilter("error", TooFewCasesWarning)
         try:
             return operating_point(

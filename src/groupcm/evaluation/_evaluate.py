@@ -220,8 +220,8 @@ def evaluate_scored(
     title, data_name, object_word : str
         The title of the report, the name of the evaluated data, and the word for an object.
     least_overlap : float or sequence of float, default=0.3
-        The overlap from which on a winner, and with ``hit_rule="overlap"`` a candidate, lies on the
-        object. With several values there is one result for each; the first is the main one.
+        The overlap from which a winner, and with ``hit_rule="overlap"`` a candidate, counts as on
+        the object. With several values there is one result for each; the first is the main one.
     hit_rule : {"label", "overlap", "centre", "distance"}
         When a candidate is on an object in the free-response analysis: where its label is
         positive, or by its overlap, its centre or the distance of its centre from the object's;

@@ -130,7 +130,7 @@ def _listed_weights(weights: FeatureWeights, feature_map: Any, rows: Matrix) -> 
     per_deviation = weights.trained
     if not weights.is_standardized:
         per_deviation = weights.per_unit * _deviations(feature_map, rows, len(weights.names))
-    # A constant feature has no influence, whatever weight the solver left there.
+    # A constant feature has no influence, even if the solver left a weight there.
     per_deviation = np.where(weights.per_unit == 0.0, 0.0, per_deviation)
     order = np.argsort(-np.abs(per_deviation), kind="stable")
     return [

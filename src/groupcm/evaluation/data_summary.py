@@ -1,4 +1,4 @@
-"""What an evaluation says of its data: which groups take part in which metrics, and why."""
+"""How an evaluation describes its data: which groups take part in which metrics, and why."""
 
 from __future__ import annotations
 

@@ -206,9 +206,9 @@ def save_document(document: Mapping[str, Any], path: str | os.PathLike[str]) -> 
     {'unit': 'frame'}
     """
     file = Path(path)
-    with whole_file(file) as beside:
+    with whole_file(file) as temporary:
         text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-        beside.write_text(f"{text}\n", encoding="utf-8")
+        temporary.write_text(f"{text}\n", encoding="utf-8")
     return file
 
 

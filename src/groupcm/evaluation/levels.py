@@ -108,7 +108,7 @@ def level_results(
     -------
     list of LevelResult
         From the lowest level to the highest. A level where every unit is positive, or every one
-        negative, has no ROC curve and no decision, and a warning says so.
+        negative, has no ROC curve and no decision, and a warning reports it.
 
     Examples
     --------

@@ -120,7 +120,7 @@ def _at_prevalence(evaluation: Evaluation) -> str:
 
 
 def _knows_objects(evaluation: Evaluation) -> bool:
-    """Return whether objects are given; else positive groups stand for them."""
+    """Return whether objects are given; else positive groups take their place."""
     return evaluation.objects is not None and evaluation.data.n_objects is not None
 
 

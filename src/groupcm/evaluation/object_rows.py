@@ -314,7 +314,7 @@ def _pairs(group: NDArray[np.intp], object_of: NDArray[np.intp]) -> Sightings:
 
 
 def _missed(all_of: list[Sightings], hit: Sightings) -> Sightings:
-    """Return the sightings that are no hits."""
+    """Return the sightings that are not hits."""
     group = np.concatenate([each.group for each in all_of])
     object_of = np.concatenate([each.object for each in all_of])
     found = _pairs(group, object_of)

@@ -57,11 +57,10 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
 
 
 def contradiction(rule: DecisionRule, found: dict[str, Interval], level: float) -> str | None:
-    """Say that a threshold does not keep what it was chosen for; None where it may.
+    """Report that a threshold does not keep what it was chosen for; None if it may.
 
-    It does not where the whole confidence interval of the share found is below the share asked
-    for. A share that is higher costs nothing of what was asked for; the other share then shows
-    what it costs.
+    It does not where the whole confidence interval of the share found is below the share
+    requested. A higher share keeps what was requested; the other share then shows what it costs.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def contradiction(rule: DecisionRule, found: dict[str, Interval], level: float) 
 def localisation_of(
     candidates: ScoredCandidates, *, least_overlap: float = LEAST_OVERLAP, level: float = 0.95
 ) -> Localisation | None:
-    """The share of annotated positive groups k whose winner i*(k) lies on the object.
+    """The share of annotated positive groups k whose winner i*(k) overlaps the object.
 
         share = #{k : o_i*(k) ≥ t} / n+,    n_reachable = #{k : max_{i∈G_k} o_i ≥ t}
 
@@ -107,7 +106,7 @@ def localisation_of(
     ----------
     candidates : ScoredCandidates
     least_overlap : float, default=0.3
-        From this overlap on, a candidate lies on the object.
+        From this overlap on, a candidate counts as on the object.
     level : float, default=0.95
         Of the interval, which draws patients or groups.
 
@@ -140,7 +139,7 @@ def localisation_of(
     positive = candidates.group_positive & candidates.group_has_labels
     if not positive.any():
         return None
-    is_on = candidates.overlap >= least_overlap  # a NaN is no overlap
+    is_on = candidates.overlap >= least_overlap  # a NaN is not an overlap
     winner = candidates.winner[positive]
     hits = is_on[winner] & (winner >= 0)  # without candidates there is no winner
     reachable = candidates.with_empty(candidates.index.maxima(is_on), False)

@@ -341,12 +341,7 @@ def recalibrate_folder(
     networks, workers, name
         As for `groupcm.images.score_folder`.
     **goal
-        ``alarm_rate``, ``specificity``, ``sensitivity``, ``prevalence`` and ``confidence`` of
-        `recalibrate`.
-
-    Returns
-    -------
-    Recalibration
+        As for `recalibrate_tables`.
 
     Examples
     --------

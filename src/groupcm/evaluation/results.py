@@ -113,10 +113,10 @@ class Decision:
 
 @dataclass(frozen=True)
 class Localisation:
-    """The number of winners of positive groups that lie on the object.
+    """The number of winners of positive groups that overlap the object.
 
-    A winner does where its overlap is ``least_overlap`` or more. In ``n_reachable`` positive
-    groups some candidate does; in the others no winner can lie on the object.
+    A winner does if its overlap is ``least_overlap`` or more. In ``n_reachable`` positive
+    groups some candidate does; in the others no winner can overlap the object.
     """
 
     n_positive_groups: int
@@ -238,7 +238,7 @@ class Subgroup:
 class Subgroups:
     """The subgroups by the values of one column.
 
-    ``is_of_objects`` says that the column describes objects, such as their size: then the
+    If ``is_of_objects``, the column describes objects, such as their size: the
     positive groups are split, and each part is compared with all negative groups.
     """
 

@@ -303,7 +303,7 @@ class ScoredCandidates:
 
     @cached_property
     def n_objects(self) -> int | None:
-        """The number of objects that the positive candidates lie on, and of others listed."""
+        """The number of objects that the positive candidates overlap, and of others listed."""
         if self.objects is None:
             return None
         ids = np.unique(self.objects[self.is_positive & self.has_label])

@@ -257,9 +257,9 @@ def _contradiction(
     classes: NDArray[Any], group: Any, listed: int, has: NDArray[np.bool_]
 ) -> ValueError:
     if len(classes) == 2:
-        says, candidate = ("positive", "no") if listed else ("negative", "a")
+        listed_as, candidate = ("positive", "no") if listed else ("negative", "a")
         return ValueError(
-            f"the group {printable(group)} is {says} in the list of all groups, and has "
+            f"the group {printable(group)} is {listed_as} in the list of all groups, and has "
             f"{candidate} positive candidate; the two need to agree."
         )
     return ValueError(

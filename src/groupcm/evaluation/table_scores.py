@@ -164,7 +164,7 @@ def score_tables(
 ) -> TableScores:
     """Score the groups of tables; ``groupcm score`` calls this function.
 
-    A `groupcm.errors.ShiftWarning` says where the groups differ from those of the training by
+    A `groupcm.errors.ShiftWarning` is issued if the groups differ from those of the training by
     more than chance.
 
     Parameters
@@ -230,7 +230,7 @@ def score_tables(
     if pos_label is not None and label is None:
         raise InputError(
             Argument("pos_label"),
-            " says which label is positive; name their column with ",
+            " names the positive label; name the column of labels with ",
             Argument("label"),
         )
     candidates = trained.read_to_score()

@@ -348,7 +348,7 @@ def _checked_sizes(sizes: Sequence[int] | None, n_all: int, n_positive: int) -> 
     if chosen[-1] > n_all:
         raise ParameterError(
             Argument("sizes"),
-            f" asks for {chosen[-1]} annotated positive groups; there are {n_positive}, of which "
+            f" requires {chosen[-1]} annotated positive groups; there are {n_positive}, of which "
             f"{n_all} can be trained on while the others are left out to test: ask for {n_all} or "
             "fewer.",
         )

@@ -40,7 +40,7 @@ __all__ = ["captioned_annotation_figure", "save_annotation"]
 _HEIGHT = 5.0
 _UPPER_SHARE = 2.4  # of the lower axes' height
 _MARGIN = 0.06  # of the range shown
-_BESIDE = 1.02
+_OFFSET = 1.02
 _WITH_OTHERS = Series(NAMED_COLOURS["series-6"], "solid", "v")
 
 
@@ -184,7 +184,7 @@ def _show_range_of(axes: Axes, lines: Sequence[SizeLine], focus: Sequence[SizeLi
             if auc.estimate < low - margin:
                 axes.annotate(
                     f"{fraction(auc.estimate, 2)} ↓",
-                    (size * _BESIDE, low - margin),
+                    (size * _OFFSET, low - margin),
                     xytext=(5, 4),
                     textcoords="offset points",
                     color=line.look.colour,
@@ -200,6 +200,6 @@ def _draw_differences(axes: Axes, curve: AnnotationCurve, look: Series) -> None:
     x = np.asarray(curve.sizes[:n], float)
     axes.axhline(0.0, color=MUTED, linewidth=0.9)
     repeats = list(curve.with_others[:n] - curve.gcm[:n])
-    draw_repeats(axes, x, curve.added, repeats, look, beside=_BESIDE)
+    draw_repeats(axes, x, curve.added, repeats, look, offset=_OFFSET)
     plain_ticks(axes.yaxis, 4)
     axes.set_ylabel("Added AUC")

@@ -108,7 +108,7 @@ class Checkpoint:
     def save_arrays(self, name: str, **arrays: NDArray[Any]) -> None:
         """Keep arrays."""
         if self.place is not None:
-            with whole_file(self.place / f"{name}.npz") as beside, beside.open("wb") as file:
+            with whole_file(self.place / f"{name}.npz") as temporary, temporary.open("wb") as file:
                 values: dict[str, Any] = dict(arrays)
                 np.savez(file, **values)
             self._note_usage()

@@ -70,6 +70,6 @@ def synthetic_data_in(folder: Path, *, keep: bool, again: bool = False) -> Itera
 
 def write_text(path: Path, text: str) -> Path:
     """Write a file that appears whole or not at all."""
-    with whole_file(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
     return path

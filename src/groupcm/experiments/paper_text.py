@@ -190,7 +190,7 @@ def method_sentences(sizes: Sizes) -> list[str]:
         "combines its few sets with all sets of the size before it. No p-value is corrected for "
         "the number of claims.",
         f"The effect sizes, stated beforehand, are {group} per group and {candidate} per "
-        "candidate. A claim of a difference holds where the interval lies on the claimed side of "
+        "candidate. A claim of a difference holds where the interval is on the claimed side of "
         "0, does not hold where it excludes the effect size on that side, and is not settled "
         "otherwise. The claim of no noticeable gain holds where the interval excludes a gain of "
         "the effect size, and does not hold where the whole interval is above it. A claim of "

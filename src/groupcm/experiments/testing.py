@@ -66,7 +66,7 @@ class Tested:
         The ROC curves, from the largest threshold to the smallest.
     coarse_negatives, coarse_positives : ndarray of shape (2, n_models, n_patients, 65)
         The candidates or frames of each patient by coarse bins of the score, ascending; empty where
-        they were not asked for.
+        they were not requested.
     n_positive, n_negative : ndarray of shape (2,)
         The numbers of positives and of negatives.
     """

@@ -36,7 +36,7 @@ def feature_map_named(
     Parameters
     ----------
     map : {"polynomial", "fourier", "nystroem", "chi2"} or None
-        The name; None is no map.
+        The name; None for no map.
     degree : int, optional
         The degree of the polynomial.
     components : int, optional

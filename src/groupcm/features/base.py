@@ -41,7 +41,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     """``φ(x)``: from the ``n_features_in_`` values of a row to ``n_features_out_`` others.
 
     A map learns from a sample of rows, without labels. After that it is fixed, and
-    several threads may use it at once. A row with a NaN or an infinity is no error: what
+    several threads may use it at once. A row with a NaN or an infinity is not an error: what
     comes out is not finite either, and the pass that reads it reports the row.
 
     A subclass has `_check_parameters`, `_learn`, `_map` and, where it can do better, `_product`.

@@ -239,7 +239,7 @@ def monomial_trie(d: int, degree: int, interaction_only: bool, max_factors: int)
         monomials += level
 
     nodes = []
-    # Sorted by their features, parents stand right before their children: preorder.
+    # Sorted by their features, parents come right before their children: preorder.
     for monomial in sorted(columns):
         features = extensions(monomial)
         if features:

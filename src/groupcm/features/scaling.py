@@ -219,7 +219,7 @@ def rows_to_measure(n_rows: int, n_features: int, groups: Groups | None) -> Inde
     """Return all rows or, if there are many, evenly spread stretches of whole groups.
 
     The choice depends on nothing else, so that the same candidates are put on the same scale
-    whatever source they come from. Stretches, because a file is read by stretches.
+    from any source. Stretches, because a file is read by stretches.
 
     Examples
     --------

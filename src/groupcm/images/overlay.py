@@ -130,15 +130,15 @@ def write_overlay(picture: NDArray[np.uint8], path: str | os.PathLike[str]) -> N
     _require_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = pillow().fromarray(picture)
-    with whole_file(path) as beside:
+    with whole_file(path) as temporary:
         if path.suffix.lower() in _JPEG:
-            drawn.save(beside, "JPEG", quality=92, comment=_COMMENT)
+            drawn.save(temporary, "JPEG", quality=92, comment=_COMMENT)
         else:
             from PIL.PngImagePlugin import PngInfo
 
             notes = PngInfo()
             notes.add_text("Software", _COMMENT)
-            drawn.save(beside, "PNG", pnginfo=notes)
+            drawn.save(temporary, "PNG", pnginfo=notes)
 
 
 def is_overlay(path: str | os.PathLike[str]) -> bool:

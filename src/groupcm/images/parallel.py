@@ -216,7 +216,7 @@ def _processes(
     except BrokenProcessPool as error:
         raise InputError(
             "a process that worked on pictures ended by itself, as happens where memory runs "
-            "out; use fewer of them, as with ",
+            "out; use fewer of them, such as with ",
             Argument("workers", 1),
             PythonNote(
                 ' (in a script of your own, also write if __name__ == "__main__": around the call)'

@@ -27,7 +27,7 @@ from groupcm.annotations.pictures import picture_files
 from groupcm.errors import Argument, FileName, InputError, ParameterError
 from groupcm.images.listing import natural_order
 from groupcm.images.patients import PictureNotes, patients_in_names, read_patients
-from groupcm.utils.text import counted
+from groupcm.utils.text import counted, there_are
 
 __all__ = ["PictureSet", "read_picture_set"]
 
@@ -272,8 +272,8 @@ def _of_categories(
     wanted = [category] if isinstance(category, str) else list(category)
     for name in wanted:
         if name not in marked.categories:
-            there = ", ".join(map(repr, marked.categories)) or "none"
-            raise InputError(f"{title}: there is no category {name!r}; there is {there}")
+            there = there_are(marked.categories)
+            raise InputError(f"{title}: there is no category {name!r}; {there}")
     pictures = [
         replace(each, objects=[obj for obj in each.objects if obj.category in wanted])
         for each in marked

@@ -238,7 +238,7 @@ def _from_plain(plain: Mapping[str, Any], known: Mapping[str, type], what: str) 
                 f"the {what} {kind} is code of the user, which no file can bring along; pass it "
                 f"with --family {kind}, or register it with groupcm.images.register_family"
             )
-        raise ValueError(f"there is no {what} {kind!r}; there are {', '.join(known)}")
+        raise ValueError(f"there is no {what} {kind!r}; choose from {', '.join(known)}")
     allowed = field_types(known[kind])
     for name, value in values.items():
         if name not in allowed:

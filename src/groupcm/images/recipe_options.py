@@ -126,7 +126,7 @@ def _all_named(names: Sequence[str], known: Mapping[str, type], argument: str) -
     for name in names:
         if name not in known:
             raise InputError(
-                Argument(argument), f": there is no {name!r}; there are {', '.join(known)}"
+                Argument(argument), f": there is no {name!r}; choose from {', '.join(known)}"
             )
         if names.count(name) > 1:
             raise InputError(Argument(argument), f": {name!r} is named twice; name it once")

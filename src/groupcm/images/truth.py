@@ -13,7 +13,7 @@ from groupcm.annotations.files import read_some
 from groupcm.annotations.known_pictures import NotThere
 from groupcm.errors import Argument, InputError, ParameterError, SetAsideWarning, warn_user
 from groupcm.images.regions import Regions
-from groupcm.utils.text import printable
+from groupcm.utils.text import printable, there_are
 
 __all__ = ["MarkedPicture", "Truth", "known_patients", "object_regions", "read_for", "read_truth"]
 
@@ -84,11 +84,8 @@ class Truth:
             )
         for name in self.categories or ():
             if name not in self.marked.categories:
-                there = ", ".join(map(repr, self.marked.categories))
-                verb = "are" if len(self.marked.categories) > 1 else "is"
-                raise InputError(
-                    f"{self.where}: there is no category {name!r}; there {verb} {there or 'none'}"
-                )
+                there = there_are(self.marked.categories)
+                raise InputError(f"{self.where}: there is no category {name!r}; {there}")
 
     def of(self, name: str) -> MarkedPicture | None:
         """Return the ground truth of a picture; None for a picture to leave out."""
@@ -285,7 +282,7 @@ def _read_some_for(
 
 
 def _has_pages(names: Collection[str], folder: Path) -> bool:
-    """Return whether some pictures are pages of stacks, which are no files of the folder."""
+    """Return whether some pictures are pages of stacks, which are not files of the folder."""
     return any("#" in name and not (folder / name).exists() for name in names)
 
 

@@ -74,8 +74,8 @@ def run_maxima(score, start, best, winner):
 
 
 # Without FLAGS: the compiler makes two versions of the loop, one for arrays that may overlap, and
-# which of them runs depends on where the arrays lie. If it might reorder the sum, so would the
-# last digits.
+# the addresses of the arrays decide which of them runs. If it might reorder the sum, the last
+# digits would depend on the addresses, too.
 @njit(nogil=True, cache=True)
 def soft_minima(margin, ptr, temperature, soft, hard, share):
     """Soft and hard minimum of ``margin[ptr[k]:ptr[k+1]]``, and each row's share in the soft one.
@@ -125,7 +125,7 @@ def proximal_minima(margin, shares, ptr, T, steepest, pieces, level, new_shares,
         least = np.inf
         for i in range(lo, hi):
             least = min(least, margin[i] - T * shares[i])
-        tau, bend, begin, found = least, 0.0, -np.inf, False
+        tau, linear, bend, begin, found = least, 0.0, 0.0, -np.inf, False
         for p in range(len(pieces)):
             end = pieces[p, 0]
             if end < np.inf:
@@ -135,12 +135,13 @@ def proximal_minima(margin, shares, ptr, T, steepest, pieces, level, new_shares,
                 if total / T + pieces[p, 1] + pieces[p, 2] * end < 0.0:
                     begin = end
                     continue
-            tau, bend = min(end, least + T * steepest), pieces[p, 2]
+            tau = min(end, least + T * steepest)
+            linear, bend = pieces[p, 1], pieces[p, 2]
             if begin > -np.inf:
                 total = 0.0
                 for i in range(lo, hi):
                     total += max(begin - margin[i] + T * shares[i], 0.0)
-                if total / T + pieces[p, 1] + pieces[p, 2] * begin >= 0.0:
+                if total / T + linear + bend * begin >= 0.0:
                     tau, found = begin, True
             break
         while not found:
@@ -150,7 +151,7 @@ def proximal_minima(margin, shares, ptr, T, steepest, pieces, level, new_shares,
                 if above > 0.0:
                     total += above
                     n += 1
-            slope = total / T + pieces[p, 1] + bend * tau
+            slope = total / T + linear + bend * tau
             if slope <= 0.0:
                 break
             lower = tau - slope / (n / T + bend)

@@ -47,7 +47,7 @@ def polynomial(X, nodes, weights, out):
     """``out[i, c] = Σ_m weights[c, m] · monomial_m(x_i)`` by Horner's rule.
 
     ``value(node) = w_node + Σ_children x_feature · value(child)``: one product for each
-    monomial. Every step runs over the rows of a tile, whose features lie in cache, a column each.
+    monomial. Every step runs over the rows of a tile, whose features are in cache, one column each.
     """
     d = X.shape[1]
     n_depths = nodes[:, DEPTH].max() + 1

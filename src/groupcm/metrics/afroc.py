@@ -38,7 +38,7 @@ __all__ = [
 class AfrocCurve(NamedTuple):
     """Share of objects found against the share of groups with a false alarm; thresholds fall.
 
-    The first threshold is +∞, where nothing is an alarm. The last is −∞ and stands for the point
+    The first threshold is +∞, where nothing is an alarm. The last is −∞ and marks the point
     (1, 1), to which the curve is continued by a straight line.
     """
 

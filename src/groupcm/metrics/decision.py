@@ -69,7 +69,7 @@ def is_alarm(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
 
 
 def require_threshold(value: Any) -> float:
-    """Return a threshold as a float; raise one sentence where it is no number.
+    """Return a threshold as a float; raise one sentence where it is not a number.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class DecisionRule:
         sensitivity and specificity, and "alarm_rate" the share of unlabelled groups that raise an
         alarm. None where it was not tuned.
     value : float or None
-        The share asked for at least, or the number of false alarms per group at most.
+        The smallest share requested, or the largest number of false alarms per group.
     guarantee : float or None
         The confidence with which the target holds on new patients; None where it was met on the
         data alone.

@@ -206,7 +206,7 @@ def hits(
     ----------
     rule : {"overlap", "centre", "distance"}
     overlap : array-like of shape (n,), optional
-        How well each candidate fits an object, for the first rule. A NaN is no hit in any rule.
+        How well each candidate fits an object, for the first rule. A NaN is not a hit in any rule.
     least_overlap : float, default=0.3
         Must be above 0.
     centre_inside : array-like of bool of shape (n,), optional

@@ -86,7 +86,7 @@ def froc_curve(
         The label of every candidate; ``pos_label`` is the positive one.
     scores : array-like of shape (n,)
         The score of every candidate, larger for more positive. A group without candidates is
-        one row of the score -inf: it counts among the groups, is no false alarm, and misses the
+        one row of the score -inf: it counts among the groups, is not a false alarm, and misses the
         object of its row where that is positive.
     groups : array-like of shape (n,)
         The group id of every candidate, in any order.
@@ -287,7 +287,7 @@ def _sensitivities(
     found, found_cluster = found[found > -np.inf], found_cluster[found > -np.inf]
     false = response.false_score[false_at]
     false_cluster = response.group_cluster[response.false_group[false_at]]
-    # Only false alarms that score at least the lowest object found can stand before one.
+    # Only false alarms that score at least the lowest object found can come before one.
     relevant = false >= found[-1] if len(found) else np.zeros(len(false), dtype=bool)
     falling = np.argsort(false[relevant])[::-1]
     false, false_cluster = false[relevant][falling], false_cluster[relevant][falling]

@@ -55,7 +55,7 @@ class OperatingPoint:
     objects_found, n_objects : int
         Objects any of whose positive candidates scores at least the threshold, of how many.
     guarantee : Guarantee or None
-        What the threshold keeps on new clusters, where a confidence was asked for.
+        What the threshold keeps on new clusters, if a confidence was requested.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def operating_point(
     -------
     OperatingPoint
         With none of the targets, the point of largest sensitivity + specificity (Youden's
-        index), and of the largest threshold where several share it. Where ``confidence`` asks for
+        index), and of the largest threshold where several share it. Where ``confidence`` requires
         more clusters than there are, the threshold is NaN for both sensitivities, together with
         all shares, and infinite for the other targets.
 

@@ -43,6 +43,7 @@ __all__ = [
     "RESAMPLED",
     "Metric",
     "edges_of",
+    "metric_label",
     "metric_name",
     "metric_named",
     "sensitivities_at",
@@ -54,6 +55,12 @@ Metric = Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
 
 Counts = NDArray[np.int64]
 _ROUNDING = 1e-12  # of sums of weights
+_LABELS = {
+    "group_roc_auc": "group ROC AUC",
+    "candidate_roc_auc": "candidate ROC AUC",
+    "group_partial_auc": "group partial AUC",
+    "sensitivity_at_specificity": "sensitivity at a specificity of 0.9",
+}
 
 
 def _resampled_auc(ranking: Ranking) -> FunctionOfCounts:
@@ -319,3 +326,15 @@ def metric_name(metric: str | Metric) -> str:
     function = getattr(metric, "func", metric)
     name = getattr(function, "__name__", type(function).__name__)
     return f"{name}({given})" if given else name
+
+
+def metric_label(metric: str | Metric) -> str:
+    """Return what a metric is called in a summary or on an axis.
+
+    Examples
+    --------
+    >>> metric_label("group_roc_auc"), metric_label("group_average_precision")
+    ('group ROC AUC', 'group average precision')
+    """
+    name = metric_name(metric)
+    return _LABELS.get(name, name.replace("_", " "))

@@ -3,7 +3,7 @@
 Conventions: ``p_k`` is the probability that group k is positive, ``y_k`` is 1 where it is and
 0 where it is not. There is one probability per group, in order of first appearance, as
 ``predict_proba_groups(X, groups)[:, 1]`` gives them: unlike a score, the probability of a
-group is no maximum over its candidates.
+group is not a maximum over its candidates.
 """
 
 from __future__ import annotations

@@ -83,8 +83,8 @@ class Resampling:
         """Return the values of a function of counts on every resample that holds both classes.
 
         ``positives`` and ``negatives`` count by cluster what ``counted`` names, groups or
-        candidates. Where one class lies in fewer than two clusters, its variation is unknown: the
-        result is a single row of NaN, with a warning. There is a warning, too, where a class lies
+        candidates. Where one class is in fewer than two clusters, its variation is unknown: the
+        result is a single row of NaN, with a warning. There is a warning, too, where a class is
         in few clusters or many resamples lack it.
         """
         for name, there in (("positive", positives), ("negative", negatives)):

@@ -51,7 +51,7 @@ class SampleSize:
         The smallest number that reaches the goal; None where none up to ``sizes[-1]`` does.
     goal : {"width", "power"}
     wanted : float
-        The width of the interval, or the power, asked for.
+        The requested width of the interval, or power.
     metric : str
     estimate : float
         The metric in the pilot; of a comparison the difference.

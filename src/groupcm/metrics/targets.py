@@ -71,7 +71,7 @@ def read_target(wanted: dict[str, float | None]) -> Target | None:
         if name in SHARES and not 0 <= value <= 1:
             raise ValueError(f"{name}={value!r} is not a share; it must lie between 0 and 1.")
         if not (math.isfinite(value) and value >= 0):
-            raise ValueError(f"{name}={value!r} is no number of at least 0.")
+            raise ValueError(f"{name}={value!r} is not a number of at least 0.")
         return Target(name, float(value))
     return None
 

@@ -59,7 +59,7 @@ def read_truth(
     """Return the class and the largest score of every group; raise `ValueError` for invalid input.
 
     ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` rejects
-    the score +inf, which is no threshold; -inf is the score of a group without candidates.
+    the score +inf, which is not a threshold; -inf is the score of a group without candidates.
 
     Examples
     --------
@@ -174,8 +174,7 @@ def require_both_classes(is_positive: NDArray[np.bool_], unit: str) -> None:
     if is_positive.all() or not is_positive.any():
         found = "positive" if is_positive[0] else "negative"
         raise ValueError(
-            f"every {unit} is {found}; telling {unit}s apart needs at least one positive "
-            f"and one negative {unit}."
+            f"every {unit} is {found}; at least one positive and one negative {unit} are needed."
         )
 
 

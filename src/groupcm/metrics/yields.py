@@ -228,8 +228,8 @@ def yield_interval(
 
     The interval is about the share of groups that must be shown, in all data of this kind, to find
     the share q of the units: clusters are resampled, and in each resample the threshold is chosen
-    anew. It is no guarantee for the threshold of these data on new ones; `operating_point` with a
-    ``confidence`` gives that.
+    anew. It is not a guarantee for the threshold of these data on new ones; `operating_point` with
+    a ``confidence`` gives that.
 
     Parameters
     ----------

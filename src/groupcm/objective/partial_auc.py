@@ -220,7 +220,7 @@ class SoftPairs:
         The gain is made smaller by what rounding of the sums over pairs may have added.
         """
         linear = self._factor * float(self.q @ self._gains.linear)
-        # Of a loss without curvature −L*(−a) is linear, whatever replaces it here.
+        # Of a loss without curvature −L*(−a) is linear, with any substitute here.
         square = self._factor * float(self.q @ self._gains.square) * self._is_curved
         lost = 1.0 + float(self._p @ (self._x * self._x))
         lost = lost * float(np.sum(self.q)) + float(self.q @ (self._y * self._y))

@@ -7,7 +7,7 @@
     Hessian = Σ_k (c_k / T) [ Σ_i x_i x_iᵀ − (Σ_i x_i)(Σ_i x_i)ᵀ / (n_k + T L''(τ_k)) ]
 
 with the sums over the ``n_k`` rows of positive ``a_i'``, the active ones. The ``a'`` are feasible
-in the dual as they stand. At the optimum they are the shares ``a`` themselves, whatever ``T``:
+in the dual. At the optimum they are the shares ``a`` themselves, whatever ``T``:
 unlike the log-sum-exp of `groupcm.objective.smoothed` this needs no temperature near zero, and
 only active rows have curvature.
 """
@@ -114,7 +114,7 @@ class ProximalBlock:
         weight = np.broadcast_to(self.weight, len(several)) / self.T
         of_term = np.where(several, weight, weight * (1.0 - at.stiffness))
         row_weight = self._of_rows(of_term) * is_active
-        mixed: NDArray[np.int64] = np.flatnonzero(is_active & self._of_rows(several).astype(bool))
+        mixed: NDArray[np.int64] = np.flatnonzero(is_active & np.repeat(several, np.diff(self.ptr)))
         size = n_active[several]
         means = sp.csr_array(
             (np.repeat(1.0 / size, size), np.arange(len(mixed)), np.append(0, np.cumsum(size))),

@@ -247,7 +247,7 @@ class Decoder:
     def _float(self, value: dict[str, Any], where: str) -> float:
         (text,) = entries(value, where, "$float")
         if not isinstance(text, str) or text not in _FLOATS:
-            raise Damaged(f"{where} is no number: {brief(text)}")
+            raise Damaged(f"{where} is not a number: {brief(text)}")
         return _FLOATS[text]
 
     def _array(self, value: dict[str, Any], where: str) -> Any:
@@ -261,7 +261,7 @@ class Decoder:
         self._take_room(len(items) * kind.itemsize, where)
         if shape is None:
             if len(items) != 1 or kind.kind == "O":
-                raise Damaged(f"{where} is no single value")
+                raise Damaged(f"{where} is not a single value")
             return self._filled(items, kind, where)[0]
         is_shape = (
             isinstance(shape, list)

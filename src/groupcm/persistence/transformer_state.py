@@ -231,7 +231,7 @@ def _splines(transformer: Any, n_features: int) -> int:
     rows = n_splines + (degree if transformer.extrapolation == "periodic" else 0)
     for j, spline in enumerate(transformer.bsplines_):
         if spline.k != degree or spline.c.shape != (rows, n_splines):
-            raise StateError(f"bsplines_[{j}] is no spline of degree {degree} as the others are")
+            raise StateError(f"bsplines_[{j}] is not a spline of degree {degree} as the others are")
     wanted = n_features * (n_splines - 1 + bool(transformer.include_bias))
     if wanted != transformer.n_features_out_:
         raise StateError(f"n_features_out_ is {transformer.n_features_out_} instead of {wanted}")

@@ -348,7 +348,7 @@ def probabilities_of(
     if groups is None and hasattr(estimator, "predict_proba"):
         return np.asarray(estimator.predict_proba(X))[:, -1], pos_label
     raise ValueError(
-        f"{type(estimator).__name__} gives no probabilities of groups; calibrate it with "
+        f"{type(estimator).__name__} has no probabilities of groups; calibrate it with "
         "CalibratedGroupClassifier."
     )
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.metrics import Metric, bootstrap_interval, metric_name, metric_named
+from groupcm.metrics import Metric, bootstrap_interval, metric_named
+from groupcm.metrics.registry import metric_label
 from groupcm.plots.axes import plain_ticks
 from groupcm.plots.base import Band, Display, draw_band, labelled
 from groupcm.plots.style import MUTED, frame, ink, looks, n_curves, next_look, surface
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LambdaPathDisplay"]
 
-_METRICS = {
-    "group_roc_auc": "AUC of groups",
-    "candidate_roc_auc": "AUC of candidates",
-    "group_average_precision": "Average precision of groups",
-    "group_partial_auc": "Partial AUC of groups",
-    "sensitivity_at_specificity": "Sensitivity at a specificity of 0.9",
-}
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)
 
 
@@ -69,12 +63,12 @@ class LambdaPathDisplay(Display):
     >>> model = GroupClassifierCV(lams=[0.01, 0.5]).fit(data.X, data.y, data.groups)
     >>> display = LambdaPathDisplay.from_estimator(model)
     >>> display.ax_.get_ylabel(), display.chosen == model.lam_
-    ('AUC of groups', True)
+    ('Group ROC AUC', True)
     """
 
     lams: Vector
     values: Vector
-    metric: str = _METRICS["group_roc_auc"]
+    metric: str = "Group ROC AUC"
     band: Band | None = None
     folds: Vector | None = None
     chosen: float | None = None
@@ -92,7 +86,7 @@ class LambdaPathDisplay(Display):
         """Draw the λ path of a fitted `groupcm.GroupClassifierCV`.
 
         Thin lines are the folds. The band is the mean over the folds ± its standard error, which
-        describes how much the folds differ; it is no confidence interval.
+        describes how much the folds differ; it is not a confidence interval.
 
         Parameters
         ----------
@@ -266,5 +260,5 @@ def _of_odds(odds: float) -> float:
 
 
 def _metric_label(metric: str | Metric) -> str:
-    name = metric_name(metric_named(metric))
-    return _METRICS.get(name, name.replace("_", " "))
+    label = metric_label(metric_named(metric))
+    return label[:1].upper() + label[1:]

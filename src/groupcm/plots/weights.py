@@ -110,7 +110,7 @@ class WeightsDisplay(Display):
         linear = linear_part(model)
         if linear is not None:
             of_class = _of_class(linear, label)
-            # A constant feature has no influence, whatever weight the solver left there.
+            # A constant feature has no influence, even if the solver left a weight there.
             values = np.where(of_class.per_unit == 0.0, 0.0, of_class.trained)
             names = of_class.names
             text = _PER_DEVIATION if of_class.is_standardized else _PER_UNIT
@@ -134,7 +134,7 @@ class WeightsDisplay(Display):
     ) -> WeightsDisplay:
         """Draw the weights of a linear surrogate: least squares of scores on standardised features.
 
-        The label of the axis says so, and how much of the variance of the scores the surrogate
+        The label of the axis states it, and how much of the variance of the scores the surrogate
         explains (R²). Where that is little, its weights say little about the scores.
 
         Parameters

@@ -230,7 +230,7 @@ def _guarantee(rule: DecisionRule, evaluation: Evaluation) -> str:
 
 
 def _held(rule: DecisionRule, evaluation: Evaluation) -> str | None:
-    """Say whether the share found agrees with the one that was asked for."""
+    """Report whether the share found agrees with the requested one."""
     decisions = {each.name: each.decision for each in evaluation.levels}
     decision = evaluation.decision if rule.level == "group" else decisions.get(rule.level)
     if decision is None or rule.value is None or evaluation.decision.is_chosen_here:

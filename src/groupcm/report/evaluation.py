@@ -53,7 +53,7 @@ def evaluation_figures(evaluation: Evaluation) -> list[CaptionedFigure]:
 
 
 def _in_words_of(figure: CaptionedFigure, evaluation: Evaluation) -> CaptionedFigure:
-    """Call a group by the user's word in what a figure says of itself."""
+    """Call a group by the user's word in the title and the caption of a figure."""
     unit = evaluation.unit
     return replace(
         figure,

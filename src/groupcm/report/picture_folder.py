@@ -59,7 +59,7 @@ class PictureFolder:
         evaluation : Evaluation
             Its groups are called as the pictures are.
         tables : sequence of path
-            The tables evaluated, which tell where candidates are.
+            The tables evaluated, which contain the places of candidates.
         """
         cases = {case.winner_row: case for case in _shown(evaluation)}
         regions = read_regions(tables, sorted(cases))

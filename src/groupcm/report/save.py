@@ -92,7 +92,7 @@ def check_report(path: str | os.PathLike[str]) -> Path:
     """
     REPORT.require()
     page = check_output(path, endings=[".html"])
-    folder = _figures_beside(page)
+    folder = _figures_folder(page)
     if folder.exists() and not folder.is_dir():
         raise InputError(
             f"cannot write the figures of {page}: {folder} is a file, where a folder is needed; "
@@ -187,24 +187,24 @@ def save_page(
     """
     from groupcm.report.figures.style import style
 
-    folder = _figures_beside(page)
+    folder = _figures_folder(page)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for figure in figures:
         svg, png = (folder / f"{figure.name}.{kind}" for kind in ("svg", "png"))
-        with whole_file(svg) as beside:
-            beside.write_text(figure.svg, encoding="utf-8")
-        with whole_file(png) as beside, style():
-            figure.drawing.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
+        with whole_file(svg) as temporary:
+            temporary.write_text(figure.svg, encoding="utf-8")
+        with whole_file(png) as temporary, style():
+            figure.drawing.savefig(temporary, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]
     if numbers is not None:
         files.append(save_document(numbers, folder / _METRICS))
     # The page comes after its figures, so that they exist where it does.
-    with whole_file(page) as beside:
-        beside.write_text(html, encoding="utf-8")
+    with whole_file(page) as temporary:
+        temporary.write_text(html, encoding="utf-8")
     _remove_stale_figures(folder, files)
     return [page, *files]
 
 
-def _figures_beside(page: Path) -> Path:
+def _figures_folder(page: Path) -> Path:
     return page.with_name(f"{page.stem}_figures")

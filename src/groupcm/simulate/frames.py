@@ -75,9 +75,9 @@ def capsule(
     require_whole("n_threads", n_threads, 1)
     if out is None:
         return _fill(plan, np.empty((plan.n_rows, N_FEATURES), np.float32), n_threads)
-    with whole_file(out) as beside:
+    with whole_file(out) as temporary:
         X = np.lib.format.open_memmap(
-            beside, mode="w+", dtype=np.float32, shape=(plan.n_rows, N_FEATURES)
+            temporary, mode="w+", dtype=np.float32, shape=(plan.n_rows, N_FEATURES)
         )
         data = _fill(plan, X, n_threads)
         X.flush()

@@ -106,7 +106,7 @@ def capsule_to_parquet(
         edges = np.linspace(0, plan.n_rows, len(files) + 1).astype(np.int64).tolist()
         with _RowsInOrder(plan, layout, n_threads) as rows:
             for file, (begin, end) in zip(files, pairwise(edges), strict=True):
-                with whole_file(file) as beside, _writer(beside, layout) as writer:
+                with whole_file(file) as temporary, _writer(temporary, layout) as writer:
                     for first in range(begin, end, rows_a_row_group):
                         last = min(first + rows_a_row_group, end)
                         writer.write_table(rows.take(last - first), rows_a_row_group)

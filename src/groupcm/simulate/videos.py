@@ -36,7 +36,7 @@ class Videos:
     X : ndarray of shape (n, 13), float32
         The features of every candidate.
     y : ndarray of shape (n,), int8
-        1 where the candidate lies on a polyp, else 0.
+        1 where the candidate shows a polyp, else 0.
     groups : ndarray of shape (n,), int32
         The frame.
     overlap : ndarray of shape (n,), float32
@@ -82,7 +82,7 @@ class Videos:
     def to_table(self) -> pa.Table:
         """Return a table: the features, then frame, label, overlap, polyp, video and patient.
 
-        The column ``polyp`` gives the label away; it is no feature.
+        The column ``polyp`` gives the label away; it is not a feature.
 
         Examples
         --------
@@ -142,7 +142,7 @@ def videos(
     require_whole("seed", seed, 0)
     if not 0.0 <= share_with_polyps <= 1.0:
         raise ParameterError(
-            Argument("share_with_polyps", share_with_polyps), " is no share, between 0 and 1."
+            Argument("share_with_polyps", share_with_polyps), " is not a share, between 0 and 1."
         )
     if not frames_per_polyp >= 2.0:
         raise ParameterError(

@@ -1,8 +1,8 @@
 """The model of synthetic candidates in the shape of the paper's data: polyps in capsule endoscopy.
 
-A frame (a group) of patient p holds about 200 candidates. Most lie on plain mucosa, a few
-on natural folds, which resemble polyps and are present in almost every frame, and in a
-positive frame one to three lie on polyp m. Candidate i of frame f has 13 features, each
+A frame (a group) of patient p holds about 200 candidates. Most show plain mucosa, a few
+natural folds, which resemble polyps and are present in almost every frame, and in a
+positive frame one to three show polyp m. Candidate i of frame f has 13 features, each
 oriented so that larger speaks for a polyp, in units of the spread of mucosa:
 
     x_i = a_i μ_kind(i) + P_p + l_f I + u_f T + [i on polyp m] V_m + [i on a fold] F_p
@@ -85,7 +85,7 @@ class Capsule:
     X : ndarray of shape (n, 13), float32
         The features of every candidate.
     y : ndarray of shape (n,), int8
-        1 where the candidate lies on a polyp, else 0.
+        1 where the candidate shows a polyp, else 0.
     groups : ndarray of shape (n,), int32
         The frame (int64 only where int32 cannot number them).
     overlap : ndarray of shape (n,), float32

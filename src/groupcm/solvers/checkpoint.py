@@ -1,7 +1,7 @@
 """Provides `Checkpoint`, a file from which an interrupted fit continues.
 
 It holds points, not rows, so it is small; and no bounds, because what they
-prove is proved again on the data that the next fit is given. The pass that
+prove is proved again on the data of the next fit. The pass that
 was under way begins again. A fit that ends by itself removes the file.
 """
 
@@ -97,7 +97,7 @@ class Checkpoint:
 
 
 def _fingerprint(tasks: Sequence[Task], space: Space) -> str:
-    """Return the same text for the same candidates and problems, whatever tolerance and memory.
+    """Return the same text for the same candidates and problems, for any tolerance and memory.
 
     What is digested is fixed, so that the checkpoints of version 0.1 stay readable.
     """

@@ -2,7 +2,7 @@
 
 At temperature ``T`` the maximum over a group is a log-sum-exp, the hinge has
 a soft corner and the norm 1 a round bottom. A minimiser of that problem
-carries a dual of the true one, feasible as it stands, whose gap shrinks with
+carries a dual of the true one, feasible too, whose gap shrinks with
 ``T``; so each evaluation yields an upper and a lower bound at no extra cost.
 
 The minimisers form a path ``θ(T)``. From one temperature to the next the

@@ -19,6 +19,7 @@ from groupcm.sources.rows.solver_rows import Winners
 from groupcm.utils.typing import Vector
 
 __all__ = [
+    "AloneBlock",
     "AnyBlock",
     "Evaluation",
     "WholeObjective",

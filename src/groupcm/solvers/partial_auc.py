@@ -197,11 +197,14 @@ def bracket(
         is_exact = is_settled or warm
         enough = 0.0 if is_exact else _EARLY_SHARE * (trace.latest_upper - trace.lower)
         blocks = whole.alone + [block for rows in kept for block in rows.blocks()]
-        sides = [Side([b for b in blocks if b.sign == sign], sign) for sign in (1, -1)]
+        positive, negative = (
+            Side([block for block in blocks if block.sign == sign], sign) for sign in (1, -1)
+        )
         inner = PairNewton(
             whole.problem,
             whole.weights,
-            *sides,
+            positive,
+            negative,
             trace.latest,
             most_evaluations=effort,
             budget=task.budget,

@@ -17,7 +17,7 @@ alone is solved by itself (`groupcm.solvers.streamed_alone`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -28,38 +28,22 @@ from groupcm.solvers.objective import whole_objective
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.solvers.streamed_alone import solve_alone
+from groupcm.solvers.streamed_passes import Points, StreamedFit, first_ball, screen
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.sources.rows.sample import Sample
-from groupcm.sources.rows.screening import Ball, ScreeningJob, TermRows
+from groupcm.sources.rows.screening import Ball, ScreeningJob
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Vector
 
 __all__ = ["objective_at", "solve"]
 
-
-# The ball is so many times larger than the distance expected.
-_SAFETY = 3.0
 # Of a ball so much is needed in most cases: two that differ by less than the rest become one.
 _NEEDED = 0.6
-# After a pass that did not settle everything, the next move as a share of the last.
-_NEXT_MOVE = 0.5
 # A ball is halved until the rows kept fit the memory, and enlarged while they are no more than
 # this share of all; not more often than this.
 _HALVINGS = 12
 _ENLARGEMENTS = 20
 _CHEAP_SHARE = 0.015
-
-
-@dataclass
-class _Fit:
-    """One task on its way: from ``start``, in ``ball``, with ``pending`` terms to be screened."""
-
-    trace: Trace
-    screened: ScreenedTask
-    start: Vector
-    ball: Ball
-    pending: list[TermRows] = field(default_factory=list)
-    done: bool = False
 
 
 def solve(
@@ -90,47 +74,42 @@ def solve(
     checkpoint : Checkpoint, optional
         Where to store how far the fit is, and where to continue from.
     """
-    left = checkpoint.read() if checkpoint is not None else {}
-    points: list[Vector | None] = [left.get(k) for k in range(len(tasks))]
+    points = Points(checkpoint, len(tasks))
     alone = [k for k, task in enumerate(tasks) if _n_grouped(task.terms) == 0]
     grouped = [k for k in range(len(tasks)) if k not in alone]
     found: dict[int, Solution] = {}
 
-    def keep_points() -> None:
-        if checkpoint is not None:
-            checkpoint.write(points)
-
-    fits: list[_Fit] = []
+    fits: list[StreamedFit] = []
     for k in grouped:
         before = fits[-1] if related and fits else None
-        fit = _begin(tasks[k], reader, space, sample, before, left.get(k))
+        fit = _begin(tasks[k], reader, space, sample, before, points.left.get(k))
         if before is None:
             fit.ball = _size_ball(fit, sample, space, kept_bytes)
         elif before.ball.covers(fit.ball.scaled(_NEEDED)):
             fit.ball = before.ball
         fits.append(fit)
-        points[k] = fit.trace.latest
+        points.latest[k] = fit.trace.latest
     try:
         while any(not fit.done for fit in fits):
-            keep_points()
+            points.store()
             going = [fit for fit in fits if not fit.done]
             _pass(going, reader, space)
             for fit in going:
                 _solve_on_kept(fit, sample, space, kept_bytes)
             for k, fit in zip(grouped, fits, strict=True):
-                points[k] = fit.trace.latest
+                points.latest[k] = fit.trace.latest
         for k in alone:
             found[k] = solve_alone(
-                tasks[k], reader, space, sample, kept_bytes=kept_bytes, left=left.get(k)
+                tasks[k], reader, space, sample, kept_bytes=kept_bytes, left=points.left.get(k)
             )
-            points[k] = found[k].point
+            points.latest[k] = found[k].point
             if found[k].interrupted:
                 raise KeyboardInterrupt
-            keep_points()
+            points.store()
     except KeyboardInterrupt:
         for fit in fits:
             fit.trace.interrupted = not fit.done
-        keep_points()
+        points.store()
         if len(found) < len(alone) or not all(np.isfinite(fit.trace.upper) for fit in fits):
             raise
     found |= {k: fit.trace.solution() for k, fit in zip(grouped, fits, strict=True)}
@@ -143,7 +122,7 @@ def objective_at(task: Task, reader: SourceReader, space: Space, theta: Vector) 
         ball = Ball(theta, 0.0, 0.0)
         screened = ScreenedTask.of(task, space, reader.source.n_features, reader.source.dtype)
         pending = [part.rows for part in screened.parts]
-        _pass([_Fit(Trace(task, theta), screened, theta, ball, pending)], reader, space)
+        _pass([StreamedFit(Trace(task, theta), screened, theta, ball, pending)], reader, space)
         task, _ = screened.reduced()
     alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
     return whole_objective(task, alone, theta).value
@@ -154,34 +133,22 @@ def _begin(
     reader: SourceReader,
     space: Space,
     sample: Sample,
-    before: _Fit | None,
+    before: StreamedFit | None,
     left: Vector | None,
-) -> _Fit:
+) -> StreamedFit:
     """Return a fit before its first pass; a point ``left`` by an earlier fit is its centre."""
     on_sample = working_set.on_sample(task, space, sample)
-    ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
+    ball = (
+        first_ball(task, on_sample, _n_grouped) if before is None else _next_ball(on_sample, before)
+    )
     screened = ScreenedTask.of(task, space, sample.n_raw, reader.source.dtype)
     if left is not None:
         ball = replace(ball, theta=left)
     pending = [part.rows for part in screened.parts]
-    return _Fit(Trace(task, ball.theta), screened, ball.theta, ball, pending)
+    return StreamedFit(Trace(task, ball.theta), screened, ball.theta, ball, pending)
 
 
-def _first_ball(task: Task, on_sample: Task) -> Ball:
-    """Return a ball around the optimum on the sample that should hold that of all rows."""
-    rng = np.random.default_rng(task.seed)
-    first = working_set.sample_of(on_sample, working_set.FIRST_SHARE, rng, working_set.FIRST_TOL)
-    small = working_set.solve(first, silent=True).point
-    trace = Trace(on_sample, small, silent=True)
-    working_set.bracket(trace, warm=True)
-    # Var(first − sample) : Var(sample − whole) = 1/n_first − 1/n_sample : 1/n_sample − 1/n.
-    n_first, n_sample, n_whole = (_n_grouped(t.terms) for t in (first, on_sample, task))
-    unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
-    ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
-    return working_set.ball_around(trace.latest, _SAFETY * float(ratio) * (trace.latest - small))
-
-
-def _next_ball(on_sample: Task, before: _Fit) -> Ball:
+def _next_ball(on_sample: Task, before: StreamedFit) -> Ball:
     """The optimum on the sample from the one before; as far from the whole one in proportion."""
     trace = Trace(on_sample, before.start, silent=True)
     working_set.bracket(trace, warm=True)
@@ -195,7 +162,7 @@ def _n_grouped(terms: Sequence[Terms]) -> int:
     return sum(len(t) for t in terms if not t.alone)
 
 
-def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ball:
+def _size_ball(fit: StreamedFit, sample: Sample, space: Space, kept_bytes: float) -> Ball:
     """The ball, larger where that costs little, smaller where the rows kept would not fit."""
     ball, task = fit.ball, fit.trace.task
     zero_margin = task.problem.loss.zero_margin
@@ -225,24 +192,18 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
     return ball
 
 
-def _pass(fits: Sequence[_Fit], reader: SourceReader, space: Space) -> None:
-    """ScreeningJob the pending terms of each fit, together."""
-    ptr = reader.source.unit_ptr
+def _pass(fits: Sequence[StreamedFit], reader: SourceReader, space: Space) -> None:
+    """Screen the pending terms of each fit, together."""
     # Fits in the same ball look at the same rows.
     leaders = list({id(fit.ball): fit for fit in reversed(fits)}.values())
     balls = [fit.ball for fit in leaders]
     zero_margin = max(fit.trace.task.problem.loss.zero_margin for fit in leaders)
 
-    def job(unit: int) -> ScreeningJob:
-        lo, hi = int(ptr[unit]), int(ptr[unit + 1])
-        pending = [[t.between(lo, hi) for t in fit.pending] for fit in leaders]
+    def job(first: int, stop: int) -> ScreeningJob:
+        pending = [[t.between(first, stop) for t in fit.pending] for fit in leaders]
         return ScreeningJob(space, balls, pending, zero_margin)
 
-    units = np.zeros(len(ptr) - 1, dtype=bool)
-    for fit in leaders:
-        for rows in fit.pending:
-            units |= rows.touches(ptr)
-    found = reader.run(job, [int(u) for u in np.flatnonzero(units)], "screening")
+    found = screen(reader, (rows for fit in leaders for rows in fit.pending), job)
     for k, leader in enumerate(leaders):
         leader.screened.update(leader.ball, [chunk[k] for chunk in found])
         for fit in fits:
@@ -250,7 +211,7 @@ def _pass(fits: Sequence[_Fit], reader: SourceReader, space: Space) -> None:
                 fit.screened.adopt(leader.screened)
 
 
-def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> None:
+def _solve_on_kept(fit: StreamedFit, sample: Sample, space: Space, kept_bytes: float) -> None:
     trace, screened = fit.trace, fit.screened
     reduced, _ = screened.reduced()
     inner = Trace(reduced, fit.start, silent=True)
@@ -268,9 +229,5 @@ def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -
     fit.done = trace.closed or trace.exhausted or (n_open == 0 and not trace.closed)
     if fit.done:
         return
-    fit.ball = working_set.ball_around(inner.best, _NEXT_MOVE * (inner.best - fit.start))
-    fit.start = inner.best
-    fit.pending = [
-        part.rows.only(mask) for part, mask in zip(screened.parts, open_terms, strict=True)
-    ]
+    fit.move_on(inner.best, open_terms)
     fit.ball = _size_ball(fit, sample, space, kept_bytes)

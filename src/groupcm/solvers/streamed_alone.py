@@ -26,8 +26,9 @@ from groupcm.objective.smoothed import Block
 from groupcm.objective.sums import Ball, PieceSums
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.solvers import newton, working_set
-from groupcm.solvers.objective import AnyBlock, round_to_zero, whole_objective
+from groupcm.solvers.objective import AloneBlock, round_to_zero, whole_objective
 from groupcm.solvers.solution import Solution, Task, Trace
+from groupcm.solvers.streamed_passes import first_ball
 from groupcm.sources.rows.chunk import Chunk, NonFiniteValue
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.sources.rows.sample import Sample
@@ -48,9 +49,8 @@ _MOST_STEPS = 300
 _BLOCK_VALUES = 1 << 18
 # What rounding may add to a margin, as a share.
 _ROUNDING = 1e-9
-# The ball is so many times larger than the distance expected. It is halved while the rows near
-# the ends of the pieces do not fit, and enlarged while they are no more than this share of all.
-_SAFETY = 3.0
+# A ball is halved while the rows near the ends of the pieces do not fit, and enlarged while they
+# are no more than this share of all.
 _HALVINGS = 12
 _ENLARGEMENTS = 4
 _CHEAP_SHARE = 0.05
@@ -154,7 +154,7 @@ def solve_alone(
     left : ndarray, optional
         The point that an earlier fit ended at.
     """
-    ball = _first_ball(task, space, sample)
+    ball = first_ball(task, working_set.on_sample(task, space, sample), _n_negative)
     if left is not None:
         ball = Ball(left, ball.radius, ball.shift)
     trace = Trace(task, ball.theta)
@@ -186,20 +186,8 @@ def _summed(terms: Sequence[Terms]) -> list[Terms]:
     return [part for part in terms if len(part.order) == 0]
 
 
-def _first_ball(task: Task, space: Space, sample: Sample) -> Ball:
-    """Return a ball around the optimum on the sample that should hold that of all rows."""
-    on_sample = working_set.on_sample(task, space, sample)
-    rng = np.random.default_rng(task.seed)
-    first = working_set.sample_of(on_sample, working_set.FIRST_SHARE, rng, working_set.FIRST_TOL)
-    small = working_set.solve(first, silent=True).point
-    trace = Trace(on_sample, small, silent=True)
-    working_set.bracket(trace, warm=True)
-    sizes = [sum(len(part) for part in each.terms if part.sign < 0) for each in (first, on_sample)]
-    unseen = max(0.0, 1.0 / sizes[1] - 1.0 / sum(len(t) for t in task.terms if t.sign < 0))
-    seen = max(1.0 / sizes[0] - 1.0 / sizes[1], unseen / 4.0, 1e-300)
-    return working_set.ball_around(
-        trace.latest, _SAFETY * float(np.sqrt(unseen / seen)) * (trace.latest - small)
-    )
+def _n_negative(terms: Sequence[Terms]) -> int:
+    return sum(len(part) for part in terms if part.sign < 0)
 
 
 def _solve_in_ball(
@@ -253,11 +241,11 @@ def _sized(ball: Ball, task: Task, space: Space, sample: Sample, kept_bytes: flo
 
 def _blocks(
     task: Task, ball: Ball, reader: SourceReader, space: Space, sample: Sample
-) -> list[AnyBlock]:
+) -> list[AloneBlock]:
     """Return the sums and the rows kept in a ball, by one pass, and the terms of single rows."""
     ptr, pieces = reader.source.unit_ptr, task.problem.loss.pieces
     units = [int(unit) for unit in range(len(ptr) - 1)]
-    blocks: list[AnyBlock] = []
+    blocks: list[AloneBlock] = []
     summed = _summed(task.terms)
     jobs = [PieceJob(space, ball, _ranges(part), pieces) for part in summed]
     found = reader.run(lambda _: _AllOf(jobs), units, "adding up")

@@ -17,27 +17,24 @@ from typing import Any
 import numpy as np
 
 from groupcm.objective.partial_auc import PartialAuc, top_share
+from groupcm.objective.terms import Terms
 from groupcm.solvers import partial_auc, working_set
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.partial_auc import WholePairs, operating_intercept
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
+from groupcm.solvers.streamed_passes import Points, StreamedFit, first_ball, screen
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.sources.rows.sample import Sample
-from groupcm.sources.rows.screening import Ball, ScreeningJob, TermRows
+from groupcm.sources.rows.screening import Ball, ScreeningJob
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Vector
 
 __all__ = ["solve"]
 
-# The ball is so many times larger than the distance expected, and after a pass that did not settle
-# everything so much of the last move.
-_SAFETY = 3.0
-_NEXT_MOVE = 0.5
-# It is halved until the rows kept fit the memory, not more often than this.
+# A ball is halved until the rows kept fit the memory, not more often than this.
 _HALVINGS = 12
-# The floor is the score down to which so many times the groups of a sample lie that count, and so
-# many more.
+# Above the floor there are so many times the groups of a sample that count, and so many more.
 _MORE = 1.3
 _MORE_GROUPS = 5
 # Groups whose winners show how far scores move in a ball.
@@ -45,18 +42,12 @@ _SOME_GROUPS = 200
 
 
 @dataclass
-class _Fit:
-    """One task on its way: from ``start``, in ``ball``, with ``pending`` terms to be screened."""
+class _Fit(StreamedFit):
+    """A `StreamedFit`, with the score ``floor`` below which groups do not matter in the ball."""
 
-    trace: Trace
-    screened: ScreenedTask
-    problem: PartialAuc
-    start: Vector
-    ball: Ball
-    floor: float
-    pending: list[TermRows] = field(default_factory=list)
+    problem: PartialAuc = field(kw_only=True)
+    floor: float = -np.inf
     whole: WholePairs | None = None
-    done: bool = False
 
     @property
     def zero_margins(self) -> list[float]:
@@ -85,30 +76,24 @@ def solve(
     checkpoint: Checkpoint | None = None,
 ) -> list[Solution]:
     """Minimise each task to its tolerance; see `groupcm.solvers.streamed.solve`."""
-    left = checkpoint.read() if checkpoint is not None else {}
-    points: list[Vector | None] = [left.get(k) for k in range(len(tasks))]
-
-    def keep_points() -> None:
-        if checkpoint is not None:
-            checkpoint.write(points)
-
+    points = Points(checkpoint, len(tasks))
     fits: list[_Fit] = []
     for k, task in enumerate(tasks):
         before = fits[-1] if related and fits else None
-        fits.append(_begin(task, reader, space, sample, kept_bytes, before, left.get(k)))
-        points[k] = fits[k].trace.latest
+        fits.append(_begin(task, reader, space, sample, kept_bytes, before, points.left.get(k)))
+        points.latest[k] = fits[k].trace.latest
     try:
         while any(not fit.done for fit in fits):
-            keep_points()
+            points.store()
             going = [fit for fit in fits if not fit.done]
             _pass(going, reader, space)
             for fit in going:
                 _solve_on_kept(fit, space, sample, kept_bytes)
-            points[:] = [fit.trace.latest for fit in fits]
+            points.latest[:] = [fit.trace.latest for fit in fits]
     except KeyboardInterrupt:
         for fit in fits:
             fit.trace.interrupted = not fit.done
-        keep_points()
+        points.store()
         if not all(np.isfinite(fit.trace.upper) for fit in fits):
             raise
     return [fit.solution() for fit in fits]
@@ -128,7 +113,14 @@ def _begin(
     problem = replace(task.problem, known=task.problem.weights_of(task.terms))
     on_sample = working_set.on_sample(task, space, sample)
     if before is None:
-        ball = _first_ball(task, on_sample)
+        ball = first_ball(
+            task,
+            on_sample,
+            _n_terms,
+            solve=partial_auc.solve,
+            bracket=partial_auc.bracket,
+            ball_around=_ball,
+        )
     else:
         trace = Trace(on_sample, before.start, silent=True)
         partial_auc.bracket(trace, warm=True)
@@ -137,22 +129,13 @@ def _begin(
         ball = replace(ball, theta=_without_intercept(left))
     screened = ScreenedTask.of(task, space, sample.n_raw, reader.source.dtype)
     pending = [part.rows for part in screened.parts]
-    fit = _Fit(Trace(task, ball.theta), screened, problem, ball.theta, ball, -np.inf, pending)
+    fit = _Fit(Trace(task, ball.theta), screened, ball.theta, ball, pending, problem=problem)
     _size_ball(fit, on_sample, space, sample, kept_bytes)
     return fit
 
 
-def _first_ball(task: Task, on_sample: Task) -> Ball:
-    """Return a ball around the optimum on the sample that should hold that of all rows."""
-    rng = np.random.default_rng(task.seed)
-    first = working_set.sample_of(on_sample, working_set.FIRST_SHARE, rng, working_set.FIRST_TOL)
-    small = _without_intercept(partial_auc.solve(first, silent=True).point)
-    trace = Trace(on_sample, small, silent=True)
-    partial_auc.bracket(trace, warm=True)
-    sizes = [sum(len(part) for part in each.terms) for each in (first, on_sample, task)]
-    unseen = max(0.0, 1.0 / sizes[1] - 1.0 / sizes[2])
-    ratio = np.sqrt(unseen / max(1.0 / sizes[0] - 1.0 / sizes[1], unseen / 4.0, 1e-300))
-    return _ball(trace.latest, _SAFETY * float(ratio) * (trace.latest - small))
+def _n_terms(terms: Sequence[Terms]) -> int:
+    return sum(len(part) for part in terms)
 
 
 def _ball(theta: Vector, move: Vector) -> Ball:
@@ -210,19 +193,14 @@ def _floor(on_sample: Task, fit: _Fit) -> float:
 
 def _pass(fits: Sequence[_Fit], reader: SourceReader, space: Space) -> None:
     """Screen the pending terms of each fit, together."""
-    ptr = reader.source.unit_ptr
+    balls = [fit.ball for fit in fits]
+    zero_margins = [fit.zero_margins for fit in fits]
 
-    def job(unit: int) -> ScreeningJob:
-        lo, hi = int(ptr[unit]), int(ptr[unit + 1])
-        pending = [[t.between(lo, hi) for t in fit.pending] for fit in fits]
-        balls = [fit.ball for fit in fits]
-        return ScreeningJob(space, balls, pending, [fit.zero_margins for fit in fits])
+    def job(first: int, stop: int) -> ScreeningJob:
+        pending = [[t.between(first, stop) for t in fit.pending] for fit in fits]
+        return ScreeningJob(space, balls, pending, zero_margins)
 
-    units = np.zeros(len(ptr) - 1, dtype=bool)
-    for fit in fits:
-        for rows in fit.pending:
-            units |= rows.touches(ptr)
-    found = reader.run(job, [int(unit) for unit in np.flatnonzero(units)], "screening")
+    found = screen(reader, (rows for fit in fits for rows in fit.pending), job)
     for k, fit in enumerate(fits):
         fit.screened.update(fit.ball, [chunk[k] for chunk in found])
 
@@ -245,11 +223,7 @@ def _solve_on_kept(fit: _Fit, space: Space, sample: Sample, kept_bytes: float) -
     fit.done = trace.closed or trace.exhausted or not _n_open(open_terms)
     if fit.done:
         return
-    fit.ball = _ball(inner.best, _NEXT_MOVE * (inner.best - fit.start))
-    fit.start = fit.ball.theta
-    fit.pending = [
-        part.rows.only(mask) for part, mask in zip(fit.screened.parts, open_terms, strict=True)
-    ]
+    fit.move_on(inner.best, open_terms, _ball)
     _size_ball(fit, working_set.on_sample(trace.task, space, sample), space, sample, kept_bytes)
 
 

@@ -84,7 +84,7 @@ def from_hdf5(
         Whether the covered shares are the overlap of the candidates, so that a positive group
         counts by its best-covered patch; else its positive patches share its weight.
     patch_size : float, optional
-        The sides of the patches in pixels of the full resolution, where the files do not tell.
+        The sides of the patches in pixels of the full resolution, if the files do not contain them.
     features, coords : str
         The names of the data sets.
     batch_rows : int, optional

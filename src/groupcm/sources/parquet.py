@@ -73,7 +73,7 @@ def from_parquet(
     label, overlap : str, optional
         The class of a row, which a fit needs, and how well it fits the annotation.
     patient : str, optional
-        A column that is no feature.
+        A column that is not a feature.
     features : str or sequence of str, optional
         The feature columns, of any numeric type, or one column of fixed-size lists. Patterns
         such as ``"f*"`` and families such as ``"shape"``, for all columns that begin with

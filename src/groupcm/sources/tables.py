@@ -215,7 +215,7 @@ def _named_features(
 ) -> Sequence[str] | None:
     """Return the features by name; None where a reader finds the same ones by itself.
 
-    A reader of features does not know the columns of annotations, which are no features either.
+    A reader of features does not know the columns of annotations, which are not features either.
     """
     if given is None and not exclude and not set(roles) - set(_READ_WITH_FEATURES):
         return given

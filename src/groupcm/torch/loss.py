@@ -190,7 +190,8 @@ class GroupLoss(torch.nn.Module):
         )
         margin = self._margins(scores, grouped, positive, of_positive, terms)
         if self.objective == "partial_auc":
-            return self._of_pairs(*margin.tensor_split([len(terms.row)]), terms.weight)
+            of_positives, of_negatives = margin.tensor_split([len(terms.row)])
+            return self._of_pairs(of_positives, of_negatives, terms.weight)
         n_negative = len(margin) - len(terms.row)
         of_each_negative = scores.new_full((n_negative,), 1.0 / max(n_negative, 1))
         weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])

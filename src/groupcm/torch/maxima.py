@@ -25,7 +25,7 @@ from torch import Tensor
 __all__ = ["first_winners", "soft_maxima"]
 
 # Maxima at most so many T apart can be taken from one shift: at exp(−56) a winner is so far above
-# float32's smallest number, exp(−87), that a million rows below that one are nothing beside it.
+# float32's smallest number, exp(−87), that a million rows below that one are negligible.
 _REACH = 56.0
 
 

@@ -32,8 +32,8 @@ def parse_memory(amount: int | str) -> int:
     (2000000000, 1610612736, 800000000, 4096)
     >>> parse_memory("4")
     Traceback (most recent call last):
-    groupcm.errors.ParameterError: '4' is not an amount of memory; write it with a unit, as 2GB,
-    500MB or 1.5GiB.
+    groupcm.errors.ParameterError: '4' is not an amount of memory; write it with a unit, such as
+    2GB, 500MB or 1.5GiB.
     """
     if hasattr(amount, "__index__") and not isinstance(amount, bool | str):
         if (n_bytes := index(amount)) > 0:
@@ -50,7 +50,8 @@ def parse_memory(amount: int | str) -> int:
             if (n_bytes := round(float(number) * base**power)) > 0:
                 return n_bytes
     raise ParameterError(
-        f"{amount!r} is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB.",
+        f"{amount!r} is not an amount of memory; write it with a unit, such as 2GB, 500MB or "
+        "1.5GiB.",
         parameter="memory",
     )
 

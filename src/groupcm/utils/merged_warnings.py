@@ -1,4 +1,4 @@
-"""Warnings of a block: repeated ones merged into one, and expected ones ignored."""
+"""Warnings of a block: ignored, recorded, or merged where they are alike."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from threading import RLock
 
 from groupcm.errors import MessageWarning
 
-__all__ = ["WARNINGS_LOCK", "ignore_warnings", "merge_warnings"]
+__all__ = ["WARNINGS_LOCK", "ignore_warnings", "merge_warnings", "record_warnings"]
 
 # The filters of warnings belong to the process: two threads that change and restore them in turn
-# would leave the filters of one in force for the other. Code that servers run holds this lock.
+# would leave the filters of one in force for the other. Every block that changes them holds this
+# lock, except those around work that may itself start threads that need it, such as whole fits;
+# these run in the thread of the caller.
 WARNINGS_LOCK = RLock()
 
 
 @contextmanager
-def ignore_warnings(category: type[Warning] = Warning, *, module: str = "") -> Iterator[None]:
-    """Ignore the warnings of a category and of modules within the block, one thread at a time.
+def ignore_warnings(
+    category: type[Warning] = Warning, *, message: str = "", module: str = ""
+) -> Iterator[None]:
+    """Ignore some warnings within the block, one thread at a time.
 
     Parameters
     ----------
     category
         The class of the warnings.
+    message
+        A regular expression that the texts of the warnings begin with.
     module
         A regular expression that the names of the modules begin with that issue them.
 
@@ -37,8 +43,26 @@ def ignore_warnings(category: type[Warning] = Warning, *, module: str = "") -> I
     ['unexpected']
     """
     with WARNINGS_LOCK, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=category, module=module)
+        warnings.filterwarnings("ignore", message, category, module)
         yield
+
+
+@contextmanager
+def record_warnings(category: type[Warning] = Warning) -> Iterator[list[warnings.WarningMessage]]:
+    """Yield the list of the warnings of the block, one thread at a time; none of them is shown.
+
+    Repeated warnings of the category are recorded each time.
+
+    Examples
+    --------
+    >>> with record_warnings() as recorded:
+    ...     warnings.warn("unexpected", stacklevel=1)
+    >>> [str(each.message) for each in recorded]
+    ['unexpected']
+    """
+    with WARNINGS_LOCK, warnings.catch_warnings(record=True) as recorded:
+        warnings.simplefilter("always", category)
+        yield recorded
 
 
 @contextmanager
@@ -61,6 +85,7 @@ def merge_warnings() -> Iterator[None]:
     """
     caught: list[warnings.WarningMessage] = []
     try:
+        # Without the lock: the block may be an evaluation of many fits.
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 # Importing `typing` for its constant of this name would double the time of `groupcm --help`.
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ __all__ = [
     "seconds",
     "shorten_home",
     "singular",
+    "there_are",
 ]
 
 _LONGEST = 2_000
@@ -237,3 +238,15 @@ def describe_error(error: BaseException) -> str:
     'OSError: the disk is full'
     """
     return shorten_home(f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": "))
+
+
+def there_are(names: Iterable[str]) -> str:
+    """List the names that exist, for the end of an error message.
+
+    Examples
+    --------
+    >>> there_are(["polyp"]), there_are(["polyp", "ulcer"]), there_are([])
+    ("there is 'polyp'", "there are 'polyp', 'ulcer'", 'there are none')
+    """
+    quoted = [repr(name) for name in names]
+    return f"there {'is' if len(quoted) == 1 else 'are'} {', '.join(quoted) or 'none'}"

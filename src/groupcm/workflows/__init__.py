@@ -3,12 +3,8 @@
 from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 
 if TYPE_CHECKING:
-    from groupcm.workflows.picture_training import (
-        PictureTraining,
-        TrainingChoices,
-        read_choices,
-        train_folder,
-    )
+    from groupcm.workflows.picture_training import PictureTraining, train_folder
+    from groupcm.workflows.training_choices import TrainingChoices, read_choices
 
 __all__ = ["PictureTraining", "TrainingChoices", "read_choices", "train_folder"]
 
@@ -16,8 +12,8 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "PictureTraining": "picture_training",
-        "TrainingChoices": "picture_training",
-        "read_choices": "picture_training",
+        "TrainingChoices": "training_choices",
+        "read_choices": "training_choices",
         "train_folder": "picture_training",
     },
 )

@@ -128,7 +128,7 @@ class Meaning:
     separate
         Whether the 8-connected components of a category are separate objects.
     min_pixels
-        Components smaller than this are no objects, unless a mask has nothing larger.
+        Components smaller than this are not objects, unless a mask has nothing larger.
     """
 
     def __init__(

@@ -179,5 +179,8 @@ def write(annotations: Annotations, writing: Writing) -> None:
             rows.append([picture.name, *numbers, each.category, *of_picture, *score])
         if not picture.objects:
             rows.append([picture.name, "", "", "", "", "", *of_picture, *([""] * scored)])
-    with whole_file(writing.path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+    with (
+        whole_file(writing.path) as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
         csv.writer(file, lineterminator="\n").writerows(rows)

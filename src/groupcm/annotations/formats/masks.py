@@ -175,8 +175,8 @@ def write(annotations: Annotations, writing: Writing) -> None:
             layers, objects = _layers(picture, stem, writing)
             for file, pixels in layers.items():
                 (folder / file).parent.mkdir(parents=True, exist_ok=True)
-                with whole_file(folder / file) as beside:
-                    image.fromarray(pixels).save(beside, format="PNG")
+                with whole_file(folder / file) as temporary:
+                    image.fromarray(pixels).save(temporary, format="PNG")
             record = {"name": picture.name, "width": picture.width, "height": picture.height}
             records.append(record | {"done": picture.done, "objects": objects})
         content = {"categories": list(annotations.categories), "pictures": records}

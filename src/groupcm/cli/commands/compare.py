@@ -29,7 +29,7 @@ __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare the models, write the report where one is asked for, and print the result."""
+    """Compare the models, write the report if one is requested, and print the result."""
     report, document = _check_report(arguments), _check_document(arguments)
     with running(), without_steps():
         found = compare_tables(

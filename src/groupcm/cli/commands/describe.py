@@ -21,8 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
     if output is not None:
         is_json = arguments.json or output.suffix.lower() == ".json"
         text = f"{card.json()}\n" if is_json else card.markdown()
-        with whole_file(output) as beside:
-            beside.write_text(text, encoding="utf-8")
+        with whole_file(output) as temporary:
+            temporary.write_text(text, encoding="utf-8")
         print_line(f"Wrote {output}.")
     elif arguments.json:
         print(card.json())

@@ -37,7 +37,7 @@ __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the experiment that was asked for."""
+    """Run the requested experiment."""
     REPORT.require()
     if arguments.experiment == "annotation":
         return run_annotation_experiment(arguments)

@@ -9,9 +9,8 @@ from typing import Any
 
 from groupcm.boosting.classifier import GroupBoostingClassifier
 from groupcm.boosting.parameters import check_tree_parameters
-from groupcm.cli.options.common import columns_of
+from groupcm.cli.options.common import columns_of, inputs_of, tables_of
 from groupcm.cli.options.fit import BOTH_MODELS, LINEAR_ONLY, MAP_OPTIONS, TREES_ONLY
-from groupcm.cli.options.group_files import tables_of
 from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import certificate, held_out_rows, summary
 from groupcm.data.tables.formats import check_not_input
@@ -44,18 +43,19 @@ _TREES_OPTIONS = {name: str(each.option) for name, each in TREES_ONLY.items()}
 def run(arguments: argparse.Namespace) -> int:
     """Fit the model, save it with its notes, and print how it went."""
     output = _check_model_file(arguments.output)
-    check_not_input(output, arguments.tables)
+    check_not_input(output, inputs_of(arguments))
     if arguments.model == "auto":
         _choose_model(arguments)
     model = estimator_from(arguments)
     if getattr(model, "checkpoint", None) is not None:
-        _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
+        _check_checkpoint(Path(model.checkpoint), output, inputs_of(arguments))
+    shares: dict[str, Any] = {name: getattr(arguments, name, None) for name in _SHARES}
     with running(getattr(model, "tol", _TOL)):
         fit = fit_tables(
             model,
             tables_of(arguments),
             **columns_of(arguments),
-            **{name: getattr(arguments, name, None) for name in _SHARES},
+            **shares,
             decision_level=getattr(arguments, "decision_level", "group"),
             k=getattr(arguments, "k", 1),
             calibrate=getattr(arguments, "calibrate", None),
@@ -81,8 +81,8 @@ def _choose_model(arguments: argparse.Namespace) -> None:
     for name, option in (_LINEAR_OPTIONS | _TREES_OPTIONS).items():
         if getattr(arguments, name, None) is not None:
             raise InputError(
-                f"{option} is for one kind of model, and --model auto chooses among two; leave it "
-                "out, or name the model"
+                f"{option} is for one kind of model, and --model auto chooses between two; leave "
+                "it out, or name the model"
             )
     with running():
         candidates = read_candidates(

@@ -9,5 +9,5 @@ __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the step that was asked for."""
+    """Run the requested step."""
     return import_module(f"groupcm.cli.commands.images_{arguments.step}").run(arguments)

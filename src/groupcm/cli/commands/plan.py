@@ -48,15 +48,15 @@ def run(arguments: argparse.Namespace) -> int:
         )
     show_rows(_rows(found))
     if output is not None:
-        with whole_file(output) as beside:
-            beside.write_text(f"{found.json()}\n", encoding="utf-8")
+        with whole_file(output) as temporary:
+            temporary.write_text(f"{found.json()}\n", encoding="utf-8")
         print_line(f"Wrote {output}.")
     if figure is not None:
         from groupcm.plots import SampleSizeDisplay
 
         drawn: Any = SampleSizeDisplay(found).plot().figure_
-        with whole_file(figure) as beside:
-            drawn.savefig(beside, format=figure.suffix[1:].lower(), dpi=150)
+        with whole_file(figure) as temporary:
+            drawn.savefig(temporary, format=figure.suffix[1:].lower(), dpi=150)
         print_line(f"Wrote {figure}.")
     return 0
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.group_files import tables_of
+from groupcm.cli.options.common import inputs_of, tables_of
 from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import format_threshold
 from groupcm.data.tables.formats import check_not_input, check_table_name
@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Score the tables, write the scores, and print how it went."""
     check_table_name(arguments.output)
     output = check_output(arguments.output)
-    check_not_input(output, arguments.tables)
+    check_not_input(output, inputs_of(arguments))
     with running():
         found = score_tables(
             read(arguments.model),
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         if found.shift is not None and found.shift.note is not None:
             print_error(f"groupcm: {found.shift.note}")
-    written = write_scores(found, output, arguments.tables)
+    written = write_scores(found, output, inputs_of(arguments))
     rows = [("rows", f"{found.n_rows:,}"), ("groups", f"{found.table.num_rows:,}")]
     show_rows(rows + _alarm_rows(found) + auc_rows(found))
     print_line(f"Wrote {listed([str(path) for path in written])}.")

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         ]
     )
     print_line(f"Wrote {output}.")
-    print_line("The column polyp gives the answer away and must not be a feature. Train with:")
+    print_line("The column polyp reveals the answer, so leave it out of the features. Train with:")
     columns = "--group frame --label label --overlap overlap --patient patient"
     print_line(
         f"  groupcm fit {quote(str(output))} {columns} --features {_features(files[0])} -o MODEL"
@@ -80,7 +80,7 @@ def _videos(arguments: argparse.Namespace, output: Path) -> int:
         ]
     )
     print_line(f"Wrote {output}.")
-    print_line("The column polyp gives the answer away; it is no feature. So:")
+    print_line("The column polyp reveals the answer, so leave it out of the features. Train with:")
     columns = "--group frame --label label --overlap overlap --level video --level patient --cv"
     print_line(
         f"  groupcm fit {quote(str(output))} {columns} --features {_features(output)} -o MODEL"

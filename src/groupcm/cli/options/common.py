@@ -1,6 +1,6 @@
 """Options that several commands share, and readers of their values.
 
-Only the standard library is imported here, so that ``--help`` answers at once.
+Importing this module imports only the standard library, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ __all__ = [
     "columns_of",
     "count_or_numbers",
     "folds_or_share",
+    "inputs_of",
     "names",
     "number",
     "number_or_numbers",
     "numbers",
+    "tables_of",
     "whole",
     "wholes",
 ]
@@ -35,6 +37,9 @@ __all__ = [
 TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=7/part.parquet"
 
 _LONGEST_WORD = 60
+# Options of one file per group only, and of tables only.
+_OF_FILES = ("labels", "annotations", "category", "patch_size")
+_OF_TABLES = ("overlap", "object", "annotated", "weight", "features", "levels", "all_groups")
 
 
 def add_columns(columns, *, with_marks: bool = False, with_levels: bool = False) -> None:
@@ -107,8 +112,8 @@ def add_group_files(parser: argparse.ArgumentParser, *, with_training: bool) -> 
         "--format",
         choices=("tables", "hdf5", "npy"),
         default="tables",
-        help="hdf5: TABLE is a folder of files as TRIDENT and CLAM write them, npy: of one matrix "
-        "per group (default: %(default)s)",
+        help="hdf5: TABLE is a folder of files as TRIDENT and CLAM write them; npy: a folder of "
+        "one matrix per group (default: %(default)s)",
     )
     group.add_argument(
         "--labels",
@@ -136,6 +141,40 @@ def add_group_files(parser: argparse.ArgumentParser, *, with_training: bool) -> 
         metavar="N",
         help="the sides of the patches in pixels of the full resolution, where the files lack them",
     )
+
+
+def inputs_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the tables that a command reads; with files per group only that of the labels."""
+    if arguments.format == "tables":
+        return arguments.tables
+    return [] if arguments.labels is None else [arguments.labels]
+
+
+def tables_of(arguments: argparse.Namespace) -> Any:
+    """Return the tables of a command, or the candidates of a folder of one file per group."""
+    if arguments.format == "tables":
+        _refuse(arguments, _OF_FILES, "--format hdf5 or npy")
+        return arguments.tables
+    _refuse(arguments, _OF_TABLES, "tables")
+    from groupcm.sources.group_file_candidates import open_candidates
+
+    known = {name: getattr(arguments, name, None) for name in (*_OF_FILES, "patient")}
+    return open_candidates(
+        arguments.tables,
+        arguments.format,
+        group=arguments.group,
+        label=arguments.label,
+        pos_label=arguments.positive,
+        **known,
+    )
+
+
+def _refuse(arguments: argparse.Namespace, options: tuple[str, ...], what: str) -> None:
+    from groupcm.errors import InputError
+
+    for name in options:
+        if getattr(arguments, name, None):
+            raise InputError(f"--{name.replace('_', '-')} is for {what}; leave it out")
 
 
 def add_positive(columns, help: str) -> None:

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.common import names, number, whole
+from groupcm.cli.options.common import number, whole
+from groupcm.cli.options.pictures import (
+    add_category,
+    add_methods,
+    add_processes,
+    add_skip_unreadable,
+)
 
 __all__ = ["CHOICES", "add_train"]
 
@@ -48,14 +54,8 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     _add_model(parser.add_argument_group("model"))
     _add_candidates(parser.add_argument_group("candidates"))
     work = parser.add_argument_group("work")
-    work.add_argument(
-        "--skip-unreadable",
-        action="store_true",
-        help="list the pictures that cannot be read, and continue without them",
-    )
-    work.add_argument(
-        "--workers", type=whole, metavar="N", help="number of processes (default: one per core)"
-    )
+    add_skip_unreadable(work)
+    add_processes(work)
     work.add_argument(
         "--seed",
         type=whole,
@@ -75,12 +75,7 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
         "folders where each patient has one, or a pattern whose first group is the patient in a "
         "picture's name, such as '^(p[0-9]+)_' (default: patients.csv, or the annotations)",
     )
-    group.add_argument(
-        "--category",
-        action="append",
-        metavar="NAME",
-        help="the category to find; repeat the option for several (default: all)",
-    )
+    add_category(group)
     group.add_argument(
         "--unannotated",
         choices=("auto", "negative", "leave_out"),
@@ -95,7 +90,8 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--windows",
         metavar="CSV",
-        help="take these windows of the pictures as pictures: the columns image, x0, y0, x1, y1",
+        help="treat these windows of the pictures as pictures of their own: a file with the "
+        "columns image, x0, y0, x1, y1",
     )
     group.add_argument(
         "--test-share",
@@ -120,9 +116,11 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_candidates(group: argparse._ArgumentGroup) -> None:
-    see = "see groupcm images propose --help"
-    group.add_argument("--proposals", type=names, metavar="A,B", help=see)
-    group.add_argument("--features", type=names, metavar="A,B", help=see)
-    group.add_argument("--network", action="append", metavar="FILE", help=see)
-    group.add_argument("--at-most", type=whole, metavar="N", help=see)
-    group.add_argument("--longest-side", type=whole, metavar="N", help=see)
+    add_methods(group)
+    group.add_argument(
+        "--network",
+        action="append",
+        metavar="NETWORK",
+        help="also compute features with this pretrained network; see groupcm images propose "
+        "--help",
+    )

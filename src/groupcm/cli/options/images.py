@@ -10,25 +10,22 @@ import argparse
 from groupcm.cli.options.common import names, number, whole
 from groupcm.cli.options.image_training import add_train
 from groupcm.cli.options.networks import add_networks, add_networks_of_model
+from groupcm.cli.options.pictures import (
+    add_category,
+    add_methods,
+    add_processes,
+    add_skip_unreadable,
+    add_unmarked,
+)
 
-__all__ = ["FEATURES", "OVERLAPS", "PROPOSALS", "add_annotate", "add_images", "add_review"]
+__all__ = ["OVERLAPS", "add_annotate", "add_images", "add_review"]
 
 _PORT = 8765
 _HIGHEST_PORT = 65_535
-# The names of `groupcm.images`; a test compares them.
-PROPOSALS = ("superpixels", "merging", "extremal", "ridges", "windows", "given")
-FEATURES = (
-    *("shape", "colour", "contrast", "sides", "lines", "texture", "gradients", "place"),
-    "network",
-)
 OVERLAPS = ("iou", "dice", "object_coverage", "candidate_coverage", "box_iou")
 _FORMATS = "COCO, Pascal VOC, YOLO, labelme, Label Studio, CVAT, PNG masks or CSV"
 _ANNOTATIONS = f"the annotations: {_FORMATS}"
-_UNMARKED = (
-    "unannotated pictures, which the annotations do not name or only list: leave them out, or "
-    "treat them as showing no object; pictures in progress, which have objects but are not "
-    "finished, are always left out (default: %(default)s)"
-)
+_UNMARKED = "leave them out, or treat them as showing no object"
 _FOLDER = "a folder of pictures, searched with its subfolders"
 _MODEL = "a model that groupcm fit wrote"
 
@@ -69,32 +66,7 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         help="make candidates and features as in this table, with its principal components, as "
         "for held-out pictures; the options below then have no effect",
     )
-    candidates.add_argument(
-        "--proposals",
-        type=names,
-        metavar="A,B",
-        help=f"methods that propose candidates, from {', '.join(PROPOSALS)} "
-        "(default: merging,extremal,ridges,windows); the whole picture is always a candidate, too",
-    )
-    candidates.add_argument(
-        "--features",
-        type=names,
-        metavar="A,B",
-        help=f"families of features, from {', '.join(FEATURES)} (default: all but place and "
-        "network); network uses only the features of --network",
-    )
-    candidates.add_argument(
-        "--at-most",
-        type=whole,
-        metavar="N",
-        help="the largest number of candidates per picture (default: 300)",
-    )
-    candidates.add_argument(
-        "--longest-side",
-        type=whole,
-        metavar="N",
-        help="shrink larger pictures to this many pixels (default: 512)",
-    )
+    add_methods(candidates)
     _add_given(candidates)
     add_networks(candidates)
     _add_labelling(parser)
@@ -150,10 +122,8 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--annotations", metavar="FILE", help=f"the annotations to compare with: {_FORMATS}"
     )
-    _add_category(where)
-    where.add_argument(
-        "--unmarked", choices=("leave-out", "negative"), default="leave-out", help=_UNMARKED
-    )
+    add_category(where)
+    add_unmarked(where, _UNMARKED)
     _add_missing(where)
     _add_patients(where)
     _add_given(where)
@@ -183,18 +153,9 @@ def _add_given(parser) -> None:
     )
 
 
-def _add_category(parser) -> None:
-    parser.add_argument(
-        "--category",
-        action="append",
-        metavar="NAME",
-        help="the category to find; repeat the option for several (default: all annotated ones)",
-    )
-
-
 def _add_labelling(parser: argparse.ArgumentParser) -> None:
     truth = parser.add_argument_group("labels")
-    _add_category(truth)
+    add_category(truth)
     truth.add_argument(
         "--overlap",
         choices=OVERLAPS,
@@ -209,12 +170,7 @@ def _add_labelling(parser: argparse.ArgumentParser) -> None:
         help="the overlap from which a candidate is positive; the best one of a picture always is "
         "(default: %(default)s)",
     )
-    truth.add_argument(
-        "--unmarked",
-        choices=("leave-out", "negative"),
-        default="leave-out",
-        help=_UNMARKED,
-    )
+    add_unmarked(truth, _UNMARKED)
     _add_missing(truth)
 
 
@@ -244,18 +200,14 @@ def _add_patient(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--patient-from",
         metavar="REGEX",
-        help="the patient is the first group of this pattern in the name of the picture, as "
+        help="the patient is the first group of this pattern in the name of the picture, such as "
         r"'^(patient\d+)' (default: the patients of the annotations)",
     )
 
 
 def _add_work(parser: argparse.ArgumentParser) -> None:
     work = parser.add_argument_group("work")
-    work.add_argument(
-        "--skip-unreadable",
-        action="store_true",
-        help="list the pictures that cannot be read, and continue without them",
-    )
+    add_skip_unreadable(work)
     work.add_argument(
         "--most-pixels",
         type=whole,
@@ -263,9 +215,7 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="treat larger pictures as unreadable (default: %(default)s)",
     )
-    work.add_argument(
-        "--workers", type=whole, metavar="N", help="number of processes (default: one per core)"
-    )
+    add_processes(work)
 
 
 def add_annotate(parser: argparse.ArgumentParser) -> None:
@@ -320,38 +270,20 @@ def add_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--annotations", metavar="FILE", help="the true regions, if known, in any format"
     )
-    parser.add_argument(
-        "--unmarked",
-        choices=("leave-out", "negative"),
-        default="leave-out",
-        help="unannotated pictures, which the annotations do not name or only list: of unknown "
-        "truth, or without an object; pictures in progress are always of unknown truth "
-        "(default: %(default)s)",
-    )
+    add_unmarked(parser, "of unknown truth, or without an object", "always of unknown truth")
     parser.add_argument(
         "--marks",
         metavar="FILE",
         help="the file of the pictures to correct: .csv (default: FOLDER/review.csv)",
     )
-    parser.add_argument(
-        "--category",
-        action="append",
-        metavar="NAME",
-        help="the category that the model finds; repeat the option for several (default: all "
-        "annotated ones)",
-    )
+    add_category(parser)
     parser.add_argument(
         "--threshold",
         type=number,
         metavar="T",
         help="the score from which a picture raises an alarm (default: that of the model)",
     )
-    parser.add_argument(
-        "--workers",
-        type=whole,
-        metavar="N",
-        help="number of processes that score (default: one per core)",
-    )
+    add_processes(parser)
     _add_page(parser)
 
 

@@ -34,15 +34,18 @@ def add_plan(parser: argparse.ArgumentParser) -> None:
     ):
         columns.add_argument(f"--{role}", metavar="COL", help=help)
     add_positive(columns, "the positive label")
-    goal = parser.add_argument_group("goal (one of both)")
+    goal = parser.add_argument_group("goal (one of the two)")
     goal.add_argument(
-        "--width", type=number, metavar="W", help="the width of the confidence interval, as 0.1"
+        "--width",
+        type=number,
+        metavar="W",
+        help="the width of the confidence interval, such as 0.1",
     )
     goal.add_argument(
         "--power",
         type=number,
         metavar="P",
-        help="the share of studies that find the difference from --other, as 0.8",
+        help="the share of studies that find the difference from --other, such as 0.8",
     )
     goal.add_argument(
         "--difference",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.common import add_features, add_positive, number, whole
+from groupcm.cli.options.common import add_features, add_positive, number
+from groupcm.cli.options.pictures import add_processes
 
 __all__ = ["add_recalibrate"]
 
@@ -43,7 +44,7 @@ def add_recalibrate(parser: argparse.ArgumentParser) -> None:
     tables.add_argument("--label", metavar="COL", help="the label of a row, where it is known")
     tables.add_argument("--patient", metavar="COL", help="the patient of a row")
     add_positive(tables, "the positive label, where labels differ from the model's")
-    add_features(tables, "in the order of training; default: those of the model, by name")
+    add_features(tables, "default: those of the model, by name")
     pictures = parser.add_argument_group("pictures")
     pictures.add_argument(
         "--annotations", metavar="FILE", help="annotations of some of the pictures, in any format"
@@ -66,6 +67,4 @@ def add_recalibrate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a network that the model needs and does not contain",
     )
-    pictures.add_argument(
-        "--workers", type=whole, metavar="N", help="number of processes (default: one per core)"
-    )
+    add_processes(pictures)

@@ -34,7 +34,7 @@ def add_simulate(parser: argparse.ArgumentParser) -> None:
         "--patients",
         type=whole,
         metavar="N",
-        help="simulate videos of so many patients, with polyps seen in several frames",
+        help="simulate videos of this many patients, with polyps seen in several frames",
     )
     add_whole_numbers(
         parser,

@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _MODEL = "a model that groupcm fit wrote"
-_SAVED = f"{_MODEL}, or groupcm.save"
+_SAVED = "a model that groupcm fit or groupcm.save wrote"
 
 
 def add_score(parser: argparse.ArgumentParser) -> None:

@@ -52,12 +52,12 @@ def expand_features(
     features: str | Sequence[str] | None,
     exclude: str | Sequence[str] = (),
 ) -> list[str] | None:
-    """Return the feature columns that names, patterns and families stand for.
+    """Return the feature columns that names, patterns and families denote.
 
     A name is that of a column. A pattern holds ``*``, for any characters, or ``?``, for one. A
-    family, such as ``shape``, is what no column is called, and stands for all columns that begin
-    with ``shape_``. Patterns and families never stand for columns with a role. In ``exclude``, the
-    name of a column with a role stands for its family, too: it is no feature anyway.
+    family, such as ``shape``, is what no column is called, and denotes all columns that begin
+    with ``shape_``. Patterns and families never denote columns with a role. In ``exclude``, the
+    name of a column with a role denotes its family, too: it is not a feature anyway.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def expand_features(
 
 
 def _meant(file: TableFile, given: str, argument: str) -> list[str]:
-    """Return the columns that a name, a pattern or a family stands for."""
+    """Return the columns that a name, a pattern or a family denotes."""
     names = file.schema.names
     if given in names:
         return [given]

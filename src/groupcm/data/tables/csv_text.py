@@ -63,7 +63,7 @@ def read_as_written(
 
 
 def is_lost_in_numbers(written: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bool:
-    """Return whether values that were read as numbers can no longer be told apart or written again.
+    """Return whether values read as numbers can no longer be distinguished or written again.
 
     That is so of 007 and 7, of 1.10 and 1.1, and of whole numbers of twenty digits.
 
@@ -107,7 +107,7 @@ def _unpacked(open_file: Callable[[], pa.NativeFile]) -> Iterator[pa.NativeFile]
 
 
 def _delimiter(start: bytes) -> str:
-    """Return what stands between the values of a CSV file, from its beginning.
+    """Return the delimiter of a CSV file, from its beginning.
 
     It is what cuts the first lines into the same number of columns, the most of them; a comma where
     nothing does.
@@ -125,7 +125,7 @@ def _delimiter(start: bytes) -> str:
         try:
             rows = csv.reader(io.StringIO(text), delimiter=delimiter)
             widths = {len(row) for row in rows if row}
-        except csv.Error:  # no text at all, or a value without end: Arrow says what is wrong
+        except csv.Error:  # no text at all, or a value without end: Arrow reports what is wrong
             widths = set()
         n_columns[delimiter] = widths.pop() if len(widths) == 1 else 1
     return max(n_columns, key=lambda delimiter: n_columns[delimiter])

@@ -2,7 +2,7 @@
 
 A CSV file may have commas, semicolons or tabs between its values, and be compressed with gzip. A
 folder may be partitioned as Hive does it, ``frames/patient=7/part.parquet``: every row of that file
-has the patient 7, in a column that is no feature unless it is named as one.
+has the patient 7, in a column that is not a feature unless it is named as one.
 
 A file may be damaged, or come from anywhere. What Arrow itself takes on trust is checked here: the
 buffers of an Arrow file, the encoding of text, and the number of rows.
@@ -373,12 +373,12 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     """Write a table in the format its suffix names; it appears whole or not at all."""
     check_table_name(path)
     kind = _kind(Path(path))
-    with whole_file(path) as beside:
+    with whole_file(path) as temporary:
         if kind == "Parquet":
-            with parquet_writer(beside, table.schema) as writer:
+            with parquet_writer(temporary, table.schema) as writer:
                 writer.write_table(table)
             return
-        with native_file(beside, "wb") as file:
+        with native_file(temporary, "wb") as file:
             if kind == "CSV":
                 pyarrow.csv.write_csv(table, file)
                 return

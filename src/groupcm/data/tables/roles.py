@@ -7,7 +7,7 @@ The description is JSON in the metadata of a Parquet file's schema, under the ke
      "features": ["colour_l", …],
      "recipe": {…}}
 
-Columns that have no role and are no features are there to be looked at. Other kinds of files have
+Columns that have no role and are not features are there to be looked at. Other kinds of files have
 no description.
 """
 
@@ -145,7 +145,7 @@ class ColumnRoles(Mapping[str, str]):
         table : str or Path
             The table that an error names.
         about : TableDescription or None
-            What the table says of itself.
+            How the table describes itself.
 
         Examples
         --------
@@ -208,12 +208,12 @@ def describe(schema: pa.Schema, description: TableDescription) -> pa.Schema:
         "features": list(description.features),
         "recipe": description.recipe,
     }
-    told = json.dumps(plain, ensure_ascii=False).encode()
-    return schema.with_metadata({**(schema.metadata or {}), _KEY: told})
+    content = json.dumps(plain, ensure_ascii=False).encode()
+    return schema.with_metadata({**(schema.metadata or {}), _KEY: content})
 
 
 def description_of(schema: pa.Schema, path: str | Path = "the table") -> TableDescription | None:
-    """What a schema says of its columns; None where it says nothing.
+    """Return the description of columns in a schema; None if there is none.
 
     Columns that were taken out of the table since are left out.
 
@@ -231,11 +231,11 @@ def description_of(schema: pa.Schema, path: str | Path = "the table") -> TableDe
     groupcm.errors.InputError: frames.parquet describes its columns in a way that cannot be read;
     write the table again, or leave its metadata out
     """
-    told = (schema.metadata or {}).get(_KEY)
-    if told is None:
+    content = (schema.metadata or {}).get(_KEY)
+    if content is None:
         return None
     try:
-        plain = json.loads(told)
+        plain = json.loads(content)
         version = plain["version"]
         if isinstance(version, int) and version > _VERSION:
             raise InputError(
@@ -262,7 +262,7 @@ def description_of(schema: pa.Schema, path: str | Path = "the table") -> TableDe
 
 
 def described(paths: Sequence[str | Path]) -> TableDescription | None:
-    """What some tables, or the tables of folders, say of their columns; they must agree.
+    """Return how some tables, or the tables of folders, describe their columns; they must agree.
 
     Examples
     --------
@@ -277,15 +277,15 @@ def described(paths: Sequence[str | Path]) -> TableDescription | None:
 
 
 def agreed(tables: Sequence[tuple[Path, pa.Schema | None]]) -> TableDescription | None:
-    """What the schemas of several tables say together; None where none says anything."""
-    told = [
+    """Return the description on which all tables agree; None if no table has one."""
+    by_table = [
         (path, None if schema is None else description_of(schema, path)) for path, schema in tables
     ]
-    first = next((path for path, about in told if about is not None), None)
+    first = next((path for path, about in by_table if about is not None), None)
     if first is None:
         return None
-    about = dict(told)[first]
-    for path, other in told:
+    about = dict(by_table)[first]
+    for path, other in by_table:
         if other is None:
             raise InputError(
                 f"{first} describes its columns and {path} does not; use tables that were made "

@@ -269,7 +269,7 @@ class Training:
             far = int(np.argmax(np.abs(solution.weights * scaling.mean / scaling.scale)))
             name = prepared.feature_names()[far]
             return (
-                f"the values of feature {name} lie so far from zero that its weight and the "
+                f"the values of feature {name} are so far from zero that its weight and the "
                 "intercept lose the digits that matter, so subtract a constant from it",
             )
         if not options.standardize and np.max(1.0 / scaling.units) > _BAD_SCALE:

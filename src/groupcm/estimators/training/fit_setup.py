@@ -341,7 +341,7 @@ def _warn_of_constant(
     constant: NDArray[np.bool_], names: NDArray[Any] | None, feature_map: Any
 ) -> None:
     named = _names_of(np.flatnonzero(constant), names, feature_map)
-    shown = ", ".join(named[:5]) + ("…" if len(named) > 5 else "")
+    shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
     warn_user(
         f"{len(named)} of {len(constant)} features are constant up to rounding and get weight 0: "
         f"{shown}.",

@@ -219,7 +219,7 @@ def _below_by_class(
     """Return the shares of both classes; of a class that is absent, those of the other."""
     present = [which for which in (~positive, positive) if which.any()]
     found = [shares_below(values[which], cuts) for which in present]
-    # Four digits are more than the comparison can tell apart.
+    # Four digits are more than the comparison can distinguish.
     return np.round(np.stack([found[0], found[-1]]), 4)
 
 

@@ -189,7 +189,7 @@ def _end_note(fit: CrossFit) -> str:
     end, word = (settings[0], "smallest") if first > last else (settings[-1], "largest")
     return (
         f"{fit.contender.name} chose the {word} value tried, {fit.contender.describe(end)}, in "
-        f"{max(first, last)} of {len(fit.chosen)} folds: a better one may lie beyond."
+        f"{max(first, last)} of {len(fit.chosen)} folds: a better one may be beyond it."
     )
 
 

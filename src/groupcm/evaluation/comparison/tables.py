@@ -99,7 +99,7 @@ def read_labelled(
         The column of each level above the group, from the lowest to the highest; the highest takes
         the place of patients where ``roles`` names none.
     purpose : str
-        What an error says needs two classes.
+        What needs two classes, for an error message.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Components:
 
     def __call__(self, embeddings: Float32) -> Float32:
         """Return the components of embeddings of shape (n, d), shape (n, k)."""
-        return (embeddings - self.mean) @ self.projection
+        return np.asarray((embeddings - self.mean) @ self.projection, dtype=np.float32)
 
     def to_text(self) -> str:
         """Return m and P as text: float32 numbers, little endian, in base64."""
@@ -96,7 +96,7 @@ class Components:
         try:
             numbers: Matrix = np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
         except (binascii.Error, ValueError) as error:
-            raise ValueError("the principal components of a network are no base64") from error
+            raise ValueError("the principal components of a network are not in base64") from error
         rows = numbers.size // n_features
         if rows < 2 or numbers.size % n_features or not np.isfinite(numbers).all():
             raise ValueError(

@@ -83,7 +83,7 @@ class EmbeddingCache:
 
     def _file(self, view: View, network: str) -> Path:
         picture = blake2b(repr(view.rgb.shape).encode(), digest_size=_KEY)
-        picture.update(np.ascontiguousarray(view.rgb))
+        picture.update(np.ascontiguousarray(view.rgb).data)
         picture.update(network.encode())
         name = picture.hexdigest()
         return Path(self.folder) / name[:2] / f"{name[2:]}.npz"

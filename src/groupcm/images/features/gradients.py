@@ -182,7 +182,7 @@ def mirrored_shares(shares: Matrix) -> Matrix:
 
 
 def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
-    """Return direction, row and column of the shares that are no mirror image of another.
+    """Return direction, row and column of the shares that are not mirror images of another.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ class NetworkEmbedding(NetworkFamily):
         assert network is not None
         size = network.size(size)
         n_features = network.run(np.zeros((1, 3, size, size), dtype=np.float32)).shape[1]
-        given = {"mean": mean, "scale": scale}
+        given: dict[str, Any] = {"mean": mean, "scale": scale}
         stored = found.stored | {key: each for key, each in given.items() if each is not None}
         return cls(
             **stored,

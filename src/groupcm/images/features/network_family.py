@@ -338,7 +338,9 @@ def _decoded(content: str, file: str) -> bytes:
     try:
         return base64.b64decode(content, validate=True)
     except binascii.Error as error:
-        raise InputError(f"the network {file} in the model is damaged: no base64") from error
+        raise InputError(
+            f"the network {file} in the model is damaged: it is not in base64"
+        ) from error
 
 
 def _read(path: _Path) -> bytes:
@@ -352,6 +354,6 @@ def _read(path: _Path) -> bytes:
 
 def _other_file(where: str, found: str, wanted: str) -> InputError:
     return InputError(
-        f"{where} is not the network that was asked for: its SHA-256 begins {found[:12]}, not "
+        f"{where} is not the requested network: its SHA-256 begins {found[:12]}, not "
         f"{wanted[:12]}; give the file that the model was trained with"
     )

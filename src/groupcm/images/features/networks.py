@@ -5,7 +5,7 @@ on a GPU if the library that runs it has one. On CUDA, torch computes in half pr
 
 An ONNX network is a graph of operators that onnxruntime knows: it refers to no code, and here to no
 other file, so it may be stored inside a model. Files of torch (`torch.export.save`,
-`torch.jit.save`) are programs, and reading one may run whatever its author put there: they are
+`torch.jit.save`) are programs, and reading one may run any code that its author put there: they are
 never stored inside a model and are opened only where the user names them. Open only files from
 sources that you trust.
 """
@@ -179,18 +179,18 @@ def onnx_session(content: bytes, file: str) -> Any:
     try:
         return onnxruntime.InferenceSession(content, options, providers=_providers(onnxruntime))
     except Exception as error:  # the errors of onnxruntime share no base class
-        said = reason(error)
-        if "external data" in said.lower():
+        message = reason(error)
+        if "external data" in message.lower():
             raise InputError(
                 f"{file} keeps its weights in another file; save all of it in one, as "
                 "torch.onnx.export(…, external_data=False) does"
             ) from error
-        if "protobuf" in said.lower():
+        if "protobuf" in message.lower():
             raise InputError(
                 f"{file} is not a network that can be read; save it as ONNX, or with "
                 "torch.export.save"
             ) from error
-        raise InputError(f"{file} cannot be run by onnxruntime: {said}") from error
+        raise InputError(f"{file} cannot be run by onnxruntime: {message}") from error
 
 
 def _providers(onnxruntime: Any) -> list[str]:

@@ -55,25 +55,30 @@ def register_family(family: Family) -> Family:
     >>> Recipe.from_json(recipe.to_json()) == recipe
     True
     """
+    _check_family(family)
+    _REGISTERED[_dotted(family)] = family
+    return family
+
+
+def _check_family(family: Any) -> None:
+    """Raise an error if a recipe cannot store the class, or it cannot measure regions."""
+    name = str(getattr(family, "__name__", family))
     if not (isinstance(family, type) and is_dataclass(family)):
         raise InputError(
-            f"{getattr(family, '__name__', family)!s} is no dataclass; decorate the class with "
-            "@dataclass(frozen=True)"
+            f"{name} is not a dataclass; decorate the class with @dataclass(frozen=True)"
         )
     for wanted in ("names", "measure"):
         if not hasattr(family, wanted):
             raise InputError(
-                f"{family.__name__} has no {wanted!r}; a family of features has names and "
+                f"{name} has no {wanted!r}; a family of features has names and "
                 "measure(view, regions)"
             )
-    for name, kind in field_types(family).items():
+    for field, kind in field_types(family).items():
         if kind.removeprefix("tuple[").partition(",")[0] not in _PLAIN:
             raise InputError(
-                f"the field {name!r} of {family.__name__} is of the type {kind}, which a recipe "
+                f"the field {field!r} of {name} is of the type {kind}, which a recipe "
                 "cannot store; use numbers, texts, or tuples of such"
             )
-    _REGISTERED[_dotted(family)] = family
-    return family
 
 
 def registered_families() -> dict[str, type]:
@@ -95,7 +100,7 @@ def import_family(name: str) -> type:
     """
     module, _, short = name.rpartition(".")
     if not module:
-        raise InputError(Argument("family"), f": {name!r} is no MODULE.CLASS")
+        raise InputError(Argument("family"), f": {name!r} is not of the form MODULE.CLASS")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:

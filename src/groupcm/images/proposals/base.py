@@ -49,7 +49,7 @@ class Proposer(Protocol):
 
 
 def check_whole(**values: int) -> None:
-    """Raise `ValueError` for a hyperparameter that is no whole number, 1 or more.
+    """Raise `ValueError` for a hyperparameter that is not a whole number, 1 or more.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def details(plane: Float32, fine: float, coarse: float) -> Float32:
 
 
 def distinct(edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int) -> Index:
-    """Return the indices of the first regions that are no near duplicates of one before them.
+    """Return the indices of the first regions that are not near duplicates of one before them.
 
     Two regions are near duplicates where both the IoU of their boxes and the ratio of the square
     roots of their areas are at least ``alike``.

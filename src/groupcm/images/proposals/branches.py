@@ -50,8 +50,14 @@ class Branches:
     def take(self, chosen: ArrayLike) -> Self:
         """Return some of the branches, by their indices."""
         at = np.asarray(chosen, dtype=np.int64)
-        rows = (each[at] for each in (self.edges, self.areas, self.tree, self.first, self.last))
-        return type(self)(self.numbers, *rows)
+        return type(self)(
+            self.numbers,
+            edges=self.edges[at],
+            areas=self.areas[at],
+            tree=self.tree[at],
+            first=self.first[at],
+            last=self.last[at],
+        )
 
     @classmethod
     def joined(cls, parts: Sequence[Branches]) -> Branches:

@@ -89,7 +89,7 @@ class Given:
         """Return the given regions."""
         if view.given is None:
             raise ValueError(
-                "the recipe asks for the candidates of your own detector and none were given; "
+                "the recipe uses the candidates of your own detector and none were given; "
                 "give them, or leave 'given' out of the proposals"
             )
         return view.given

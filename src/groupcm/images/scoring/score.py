@@ -91,7 +91,7 @@ class PictureScore:
     def alarm(self) -> bool | None:
         """Whether the picture scores at least the threshold; None without one.
 
-        A picture in which nothing was proposed is no alarm.
+        A picture in which nothing was proposed is not an alarm.
         """
         return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
 
@@ -180,7 +180,7 @@ class PictureScorer:
         name
             What to call it.
         given
-            What a detector found in it, where the recipe asks for that.
+            What a detector found in it, if the recipe uses it.
         """
         found = self.recipe.candidates(pixels, given)
         return self.of_candidates(found.regions, found.values[:, self._columns], name)

@@ -40,7 +40,7 @@ class ScoringTask:
     marked
         The annotated objects in it; None where it is unannotated.
     given
-        What a detector found in it, where the recipe asks for that.
+        What a detector found in it, if the recipe uses it.
     overlay
         Where to write the picture with what was found; None for nowhere.
     """
@@ -77,7 +77,7 @@ class ScoredPicture:
     n_marked
         How many candidates score at least the threshold; None without one.
     marks, mark_scores
-        Those candidates, where they were asked for.
+        Those candidates, if they were requested.
     is_positive
         Whether an object is annotated in it; None where it is unannotated.
     winner_overlap, vote_overlap

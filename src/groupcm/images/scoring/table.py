@@ -154,7 +154,7 @@ class PictureScores:
         )
 
     def write(self, output: Path, marks: Path | None) -> None:
-        """Write the table, and the marks where they were asked for; each whole or not at all."""
+        """Write the table, and the marks if they were requested; each whole or not at all."""
         write_table(self.table(), output)
         if marks is not None and self._category is not None:
             write_marks(self._marked, marks, self._category)

@@ -51,7 +51,7 @@ def vote(
 
     Examples
     --------
-    The winner stands alone; the next three agree.
+    The winner overlaps no other; the next three agree.
 
     >>> boxes = [[0, 0, 2, 2], [4, 4, 8, 8], [4, 4, 8, 9], [4, 4, 9, 8]]
     >>> regions = Regions.from_boxes(boxes, height=10, width=10)

@@ -163,11 +163,11 @@ def write_frames(folder: str | os.PathLike[str], n_frames: int = 40, **options: 
     image = pillow()
     frames = make_frames(n_frames, **options)
     pictures = []
-    with whole_folder(folder) as beside:
-        (beside / PICTURE_FOLDER).mkdir()
+    with whole_folder(folder) as temporary:
+        (temporary / PICTURE_FOLDER).mkdir()
         for frame in frames:
-            image.fromarray(frame.pixels).save(beside / PICTURE_FOLDER / frame.picture.name)
+            image.fromarray(frame.pixels).save(temporary / PICTURE_FOLDER / frame.picture.name)
             pictures.append(frame.picture)
         marked = Annotations(tuple(pictures), ("polyp",))
-        write(marked, beside / ANNOTATION_FILE, "coco")
+        write(marked, temporary / ANNOTATION_FILE, "coco")
     return marked

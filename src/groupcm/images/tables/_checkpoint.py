@@ -47,7 +47,7 @@ class DonePicture:
     name
         Name of the picture.
     stamp
-        Fingerprint of what its rows depend on besides the settings.
+        Fingerprint of what its rows depend on besides the parameters.
     n_rows
         Number of rows.
     skipped
@@ -100,8 +100,8 @@ def write_part(
     table = table.replace_schema_metadata({_KEY: json.dumps(about).encode()})
     path = folder / f"part-{first:09d}-{secrets.token_hex(4)}.parquet"
     with (
-        whole_file(path) as beside,
-        parquet_writer(beside, table.schema, use_dictionary=False) as writer,
+        whole_file(path) as temporary,
+        parquet_writer(temporary, table.schema, use_dictionary=False) as writer,
     ):
         writer.write_table(table)
     return PartFile(path, settings, first, tuple(pictures))
@@ -245,8 +245,8 @@ class Parts:
             if field.name != "mask" and not types.is_floating(field.type)
         ]
         with (
-            whole_file(self.output) as beside,
-            parquet_writer(beside, self._schema, use_dictionary=repeating) as writer,
+            whole_file(self.output) as temporary,
+            parquet_writer(temporary, self._schema, use_dictionary=repeating) as writer,
         ):
             for rows in _in_row_groups(path for _, path in sorted(self._paths.items())):
                 writer.write_table(rows.replace_schema_metadata(self._schema.metadata))
@@ -254,7 +254,7 @@ class Parts:
             path.unlink(missing_ok=True)
 
     def _check_folder(self) -> None:
-        """Raise `InputError` for files that are no parts."""
+        """Raise `InputError` for files that are not parts."""
         if not self.folder.exists():
             return
         if not self.folder.is_dir():

@@ -255,7 +255,7 @@ def _check_given(recipe: Recipe, is_given: bool) -> None:
     is_asked = any(isinstance(part, Given) for part in recipe.proposals.parts)
     if is_asked and not is_given:
         raise InputError(
-            "the recipe asks for the candidates of your own detector; give them with ",
+            "the recipe uses the candidates of your own detector; give them with ",
             Argument("given"),
         )
     if is_given and not is_asked:

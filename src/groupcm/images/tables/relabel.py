@@ -89,7 +89,7 @@ def label_table(
     schema = _labelled_schema(file.schema, about, by_picture)
     boxes = overlap == "box_iou"
     tally, n_left_out, n_in_progress = Tally(), 0, 0
-    with whole_file(output) as beside, parquet_writer(beside, schema) as writer:
+    with whole_file(output) as temporary, parquet_writer(temporary, schema) as writer:
         held: list[pa.Table] = []
         for place, (name, rows) in enumerate(picture_rows(file)):
             note = PictureNote() if by_picture is None else by_picture.of(name)

@@ -1,7 +1,7 @@
 """Losses: convex, never increasing functions of a margin ``t = y (w·x + b)``.
 
 A loss is one module of this package, which answers what `Loss` lists, and one entry of `LOSSES`.
-Everything else asks it: the problem for its conjugate, the solvers for its derivatives and for the
+Everything else uses it: the problem for its conjugate, the solvers for its derivatives and for the
 margin where it becomes zero, the command line and the checks of parameters for its name.
 """
 

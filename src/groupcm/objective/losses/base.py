@@ -93,7 +93,7 @@ class Loss(SmoothLoss, Protocol):
     def pieces(self) -> tuple[Piece, ...]:
         """The polynomials of degree two that the loss consists of, by rising margin.
 
-        The last one ends at infinity. Empty where the loss is no such function. Where it is, the
+        The last one ends at infinity. Empty if the loss is not such a function. If it is, the
         linear part of its `DualGain` is ``a`` itself.
         """
         ...

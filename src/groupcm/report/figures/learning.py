@@ -111,8 +111,8 @@ def size_figure(lines: Sequence[SizeLine], xlabel: str, ylabel: str) -> Figure:
             level, look = line.auc[0].estimate, line.look
             axes.axhline(level, color=look.colour, linestyle=look.dashes, linewidth=1.0)
         x = np.asarray(line.sizes, float) * shift
-        beside = _ratio(sizes) ** 0.004
-        draw_repeats(axes, x, line.auc, line.repeats, line.look, beside=beside, label=line.name)
+        offset = _ratio(sizes) ** 0.004
+        draw_repeats(axes, x, line.auc, line.repeats, line.look, offset=offset, label=line.name)
     _frame(axes, sizes, xlabel, ylabel)
     for k, line in enumerate(below):
         axes.text(
@@ -178,13 +178,13 @@ def draw_repeats(
     repeats: Sequence[Sequence[float] | NDArray[np.float64]],
     look: Series,
     *,
-    beside: float,
+    offset: float,
     label: str | None = None,
 ) -> None:
-    """Draw a line with intervals, and the single repeats as dots at ``x * beside``."""
+    """Draw a line with intervals, and the single repeats as dots at ``x * offset``."""
     low, middle, high = np.transpose([(each.low, each.estimate, each.high) for each in intervals])
     axes.vlines(x, low, high, color=look.colour, linewidth=1.2, alpha=0.8)
-    dots = [(at * beside, one) for at, of in zip(x, repeats, strict=True) for one in of]
+    dots = [(at * offset, one) for at, of in zip(x, repeats, strict=True) for one in of]
     dot = {"marker": "o", "markersize": 2.2, "alpha": 0.55, "linestyle": "none"}
     axes.plot(*np.transpose(dots), color=look.colour, **dot)
     edge = {"markersize": 5, "markeredgecolor": SURFACE, "markeredgewidth": 0.6}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
@@ -13,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from groupcm.plots.style import GRID, INK, MUTED, SERIES, SURFACE
+from groupcm.utils.merged_warnings import ignore_warnings
 
 __all__ = [
     "NAMED_COLOURS",
@@ -94,9 +94,8 @@ def style() -> Iterator[None]:
     ...     matplotlib.rcParams["text.parse_math"]
     False
     """
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        # A name in a script that the font lacks is still right in the SVG and in the page.
-        warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
+    # A name in a script that the font lacks is still right in the SVG and in the page.
+    with matplotlib.rc_context(), ignore_warnings(message=r"Glyph .* missing from"):
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_PARAMETERS)
         yield

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from groupcm.metrics import at_threshold, bootstrap_interval
 from groupcm.metrics.clusters import FewClustersWarning
+from groupcm.utils.merged_warnings import record_warnings
 
 __all__ = [
     "Certificate",
@@ -101,8 +101,7 @@ def held_out_of(
     scores = model.held_out_scores_[known]
     clusters = None if patient_of_groups is None else np.asarray(patient_of_groups)[known]
     n_resamples = max(_FEWEST_RESAMPLES, _MOST_DRAWS // max(1, len(scores)))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", FewClustersWarning)
+    with record_warnings(FewClustersWarning) as caught:
         auc = bootstrap_interval(
             is_positive,
             scores,

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from groupcm.metrics.decision import threshold_rule
+from groupcm.metrics.registry import metric_label
 from groupcm.report.model_card.card import Certificate, HeldOut, ModelCard, Trees
 from groupcm.utils.formatting import certified_gap, percent
 from groupcm.utils.sections import Section, sections_as_text
@@ -106,7 +107,7 @@ def _trees(found: Trees) -> Rows:
     if best is None:
         rows.append(("chosen by", "the user: there was no validation"))
     else:
-        metric = best.metric.replace("_", " ")
+        metric = metric_label(best.metric)
         text = f"{metric} {best.value:.4f} on groups left out, of up to {best.most:,} trees"
         rows.append(("chosen by", text))
     rows.append(("certificate", "none: the distance of trees from the optimum is not known"))

@@ -54,7 +54,7 @@ class Partition:
     keys: Keys
 
     def __sizeof__(self) -> int:
-        # Dask asks this, to know what moving a partition would cost and when memory runs short.
+        # Dask calls this to estimate what moving a partition would cost and when memory runs short.
         arrays = [self.X, self.keys.overlap]
         if self.keys.runs is not None:
             arrays += [self.keys.runs.start, self.keys.runs.ids]

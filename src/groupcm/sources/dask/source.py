@@ -62,7 +62,7 @@ def from_dask(
     label, overlap : str, optional
         The class of a row, which a fit needs, and how well it fits the annotation.
     patient : str, optional
-        A column that is no feature.
+        A column that is not a feature.
     features : str or sequence of str, optional
         The feature columns, of any numeric type, or one column of fixed-size lists. By
         default the only column of fixed-size lists, or else every column not named above.

@@ -22,7 +22,7 @@ Held = TypeVar("Held")
 Result = TypeVar("Result")
 
 # Tasks under way for each thread of a worker: so many that each worker has some of its own among
-# them, though they are asked for in order and run where their rows are.
+# them, though their results are needed in order and run where their rows are.
 _AHEAD = 16
 # Dask itself gives up a task when four workers died of it; so often it is tried again then.
 _ATTEMPTS = 2

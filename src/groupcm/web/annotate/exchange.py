@@ -10,13 +10,13 @@ import io
 import re
 import shutil
 import tempfile
-import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
+from warnings import WarningMessage
 
 from groupcm.annotations import FORMATS, Annotations, Picture, write
 from groupcm.annotations.archives import unzip
@@ -25,7 +25,7 @@ from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import StateCounts, relative_name
 from groupcm.annotations.reading import AnnotationWarning, Unannotated
 from groupcm.errors import Argument, FileName, InputError, Message
-from groupcm.utils.merged_warnings import WARNINGS_LOCK
+from groupcm.utils.merged_warnings import record_warnings
 from groupcm.utils.text import composed, printable
 from groupcm.web.annotate.store import AnnotationStore
 from groupcm.web.server.library import PictureLibrary
@@ -90,7 +90,7 @@ def export(store: AnnotationStore, format: str, folder: Path) -> Download:
     name = f"{_plain_name(folder)}-{format}"
     if format == "coco":
         return Download(f"{name}.json", store.to_bytes(), "application/json")
-    with _temporary_folder() as work, _recorded_warnings() as recorded:
+    with _temporary_folder() as work, record_warnings() as recorded:
         path = work / (name + ENDINGS.get(format, ""))
         write(store.annotations(), path, format)
         if FORMATS[format].folder:
@@ -163,7 +163,7 @@ def import_path(
             f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
         )
     reading = ImportReading(path, library, not FORMATS[name].folder, unannotated)
-    with _recorded_warnings() as recorded:
+    with record_warnings() as recorded:
         read = FORMATS[name].read(reading)
     left_out: dict[str, list[str]] = defaultdict(list)
     for missing in reading.missing:
@@ -253,7 +253,7 @@ class ImportReading(ReadingSome):
 
 def _require_format(format: str) -> None:
     if format not in FORMATS:
-        raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+        raise InputError(f"there is no format {format!r}; choose from {', '.join(FORMATS)}")
 
 
 def _format_of(path: Path) -> str:
@@ -306,14 +306,7 @@ def _temporary_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-@contextmanager
-def _recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    with WARNINGS_LOCK, warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        yield recorded
-
-
-def _sentences(recorded: Sequence[warnings.WarningMessage], path: Path) -> tuple[str, ...]:
+def _sentences(recorded: Sequence[WarningMessage], path: Path) -> tuple[str, ...]:
     """Return warnings as sentences that do not name the file, which they are all about."""
     return tuple(_sentence(each.message, path) for each in recorded)
 

@@ -53,7 +53,7 @@ def annotate_folder(
     annotations : path, optional
         The file of the work, in COCO's format; by default ``annotations.json`` in the folder.
     categories : sequence of str
-        The categories of objects, beside those of the file.
+        The categories of objects, in addition to those of the file.
     unannotated : {"todo", "negative"}
         What pictures are that the file lists without objects and without a state: still to do, or
         without an object.
@@ -157,7 +157,7 @@ def _report_start(
         return
     if store.undecided:
         store.keep_states()
-        say(f"{listed}, now recorded as verified empty, as --unannotated negative asks")
+        say(f"{listed}, now recorded as verified empty because of --unannotated negative")
     if store.n_to_do_by_record:
         say(
             f"of {store.path}, already recorded as to do: "

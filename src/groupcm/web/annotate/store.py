@@ -17,6 +17,7 @@ from groupcm.annotations.model import StateCounts, count_states
 from groupcm.annotations.parsing import field
 from groupcm.annotations.reading import Unannotated
 from groupcm.errors import InputError
+from groupcm.utils.text import there_are
 from groupcm.web.annotate.annotation_file import (
     AnnotationFile,
     Content,
@@ -331,7 +332,7 @@ class AnnotationStore:
             if noted != (width, height):
                 raise InputError(
                     f"{self._library.names[number]} is {width} × {height} pixels, and "
-                    f"{self.path.name} says {noted[0]} × {noted[1]}; correct one of the two"
+                    f"{self.path.name} states {noted[0]} × {noted[1]}; correct one of the two"
                 )
         return width, height
 
@@ -344,8 +345,8 @@ class AnnotationStore:
             for marked in picture.objects:
                 if marked.category not in category_ids:
                     raise InputError(
-                        f"{picture.name}: there is no category {marked.category!r}; there are "
-                        + ", ".join(map(repr, category_ids))
+                        f"{picture.name}: there is no category {marked.category!r}; "
+                        f"{there_are(category_ids)}"
                     )
             old = entries.get(picture.name)
             image_id = old.image_id if old else next(self._image_ids)

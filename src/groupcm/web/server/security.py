@@ -5,7 +5,7 @@
   a request that changes something must have one of them.
 - ``GET /?token=…`` with the right token sets a cookie and redirects to ``/``; all other requests
   need the cookie.
-- A body may not be larger than a limit, whatever its ``Content-Length`` says.
+- A body may not be larger than a limit, whatever its ``Content-Length``.
 - Every answer has a content security policy and related headers.
 """
 

@@ -107,7 +107,7 @@ def _refused(port: int, error: OSError) -> InputError:
     if error.errno == errno.EADDRINUSE:
         problem = "is in use by another program"
     return InputError(
-        f"port {port} {problem}; choose another, as ",
+        f"port {port} {problem}; choose another, such as ",
         Argument("port", other),
         ", or let the computer choose with ",
         Argument("port", 0),
