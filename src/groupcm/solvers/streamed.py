@@ -41,7 +41,7 @@ __all__ = ["objective_at", "solve"]
 _NEEDED = 0.6
 # A ball is halved until the rows kept fit the memory, and enlarged while they are no more than
 # this share of all; not more often than this.
-_HALVINGS = 12
+_HALVINGS = 40
 _ENLARGEMENTS = 20
 _CHEAP_SHARE = 0.015
 

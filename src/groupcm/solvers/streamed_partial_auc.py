@@ -33,7 +33,7 @@ from groupcm.utils.typing import Vector
 __all__ = ["solve"]
 
 # A ball is halved until the rows kept fit the memory, not more often than this.
-_HALVINGS = 12
+_HALVINGS = 40
 # Above the floor there are so many times the groups of a sample that count, and so many more.
 _MORE = 1.3
 _MORE_GROUPS = 5
