@@ -14,10 +14,10 @@ from groupcm.data.validation import check_length
 from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.evaluation.cases import find_cases
-from groupcm.evaluation.curves import reliability_of, roc_of, thinned
+from groupcm.evaluation.curves import reliability_of, roc_and_metrics, roc_of, thinned
 from groupcm.evaluation.data_summary import computation_of, data_flow, data_notes
 from groupcm.evaluation.levels import level_results
-from groupcm.evaluation.metric_table import compute_metrics
+from groupcm.evaluation.metric_table import computed_metrics
 from groupcm.evaluation.object_rows import HitRule, with_listed
 from groupcm.evaluation.objects import (
     froc_of,
@@ -244,7 +244,8 @@ def evaluate_scored(
         For "kth_largest", which raises an alarm where at least k groups do, and "top_mean".
     validation : ScoredCandidates, optional
         The data that ``threshold`` was chosen on. The mean of the k largest scores has a threshold
-        of its own, which is chosen there for the same target.
+        of its own, which is chosen there for the same target; and the probabilities of units, by a
+        model that gives some of groups, are learnt there.
     prevalence : float, optional
         The share of positive groups where the model will be used: the evaluation then has the
         precision and the negative predictive value there; see `groupcm.metrics.predictive_values`.
@@ -287,7 +288,7 @@ def evaluate_scored(
     chosen = _threshold(model, candidates, threshold, specificity, sensitivity)
     aggregate, k = chosen.decision.aggregation(aggregate, k)
     positive, score = candidates.group_positive, candidates.group_score
-    clusters = candidates.group_patient
+    clusters, calibrator = candidates.group_patient, getattr(model, "calibrator_", None)
     localised = [localisation_of(candidates, least_overlap=least, level=level) for least in values]
     found = find_cases(model, candidates, chosen.value, _N_CASES, _N_CONTRIBUTIONS)
     with merge_warnings():
@@ -296,15 +297,18 @@ def evaluate_scored(
             for rule in rules
         ]
         by_rule = [each for each in results if each is not None]
+        ranked = roc_and_metrics(
+            positive, score, metrics=computed_metrics(), clusters=clusters, **resampling
+        )
         return Evaluation(
             title=title,
             version=__version__,
             training=training_of(model, trained_on),
             data=candidates.counts(data_name),
-            group_roc=roc_of(positive, score, clusters=clusters, **resampling),
+            group_roc=ranked.roc,
             candidate_roc=_candidate_roc(candidates, resampling),
             precision_recall=thinned(group_precision_recall_curve(positive, score)),
-            metrics=compute_metrics(positive, score, clusters=clusters, **resampling),
+            metrics=ranked.metrics,
             froc=froc_of(candidates, object_word, rule=rules[0], hit=hit),
             decision=with_objects(decide(candidates, chosen, level), results[0]),
             weights=found.weights,
@@ -316,13 +320,19 @@ def evaluate_scored(
             localisation=localised[0],
             positive_scores=score[positive],
             negative_scores=score[~positive],
-            reliability=reliability_of(model, candidates, level),
+            reliability=reliability_of(calibrator, positive, score, clusters=clusters, level=level),
             notes={**(notes or {}), **data_notes(candidates)},
             level=level,
             n_unannotated=candidates.n_unannotated,
             unit=unit,
             levels=level_results(
-                candidates, chosen, aggregate=aggregate, k=k, validation=validation, **resampling
+                candidates,
+                chosen,
+                aggregate=aggregate,
+                k=k,
+                validation=validation,
+                calibrator=calibrator,
+                **resampling,
             ),
             subgroups=subgroups_of(candidates, chosen.value, **resampling),
             flow=data_flow(candidates),

@@ -18,7 +18,7 @@ from groupcm.metrics.auc_variance import (
     obuchowski_interval,
     obuchowski_test,
 )
-from groupcm.metrics.bootstrap import bootstrap_interval, roc_band
+from groupcm.metrics.bootstrap import bootstrap_interval
 from groupcm.metrics.clusters import FewClustersWarning
 from groupcm.metrics.comparison import compare
 from groupcm.metrics.curves import (
@@ -40,6 +40,7 @@ from groupcm.metrics.operating import (
     specificity_at_threshold,
 )
 from groupcm.metrics.predictive import PredictiveValues, predictive_values
+from groupcm.metrics.ranking_intervals import roc_band
 from groupcm.metrics.registry import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.reliability import ReliabilityCurve, group_brier_score, reliability_curve
 from groupcm.metrics.results import (
