@@ -335,7 +335,7 @@ def evaluate_scored(
                 **resampling,
             ),
             subgroups=subgroups_of(candidates, chosen.value, **resampling),
-            flow=data_flow(candidates),
+            flow=data_flow(candidates, rules[0]),
             prevalence=prevalence,
             objects=results[0],
             yields=yields_of(candidates),

@@ -114,6 +114,8 @@ class ScoredCandidates:
         Whether the centre of each candidate is inside its object.
     centre_distance : ndarray of shape (n,), or None
         The distance of the centres of each candidate and its object.
+    has_missing : ndarray of bool of shape (n,), or None
+        Which candidates have a missing feature; None where none has, or it is not known.
     """
 
     index: GroupIndex
@@ -130,6 +132,7 @@ class ScoredCandidates:
     listed: ListedObjects | None = None
     centre_inside: NDArray[Any] | None = None
     centre_distance: NDArray[np.floating] | None = None
+    has_missing: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         positive = self.group_positive

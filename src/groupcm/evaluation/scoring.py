@@ -35,12 +35,15 @@ __all__ = [
     "positive_in_source",
     "positive_rows",
     "require_two_classes",
+    "rows_with_missing",
     "score_candidates",
     "score_source",
     "scores_of",
     "truth_of_all_groups",
     "with_all_groups",
 ]
+
+_ROWS_AT_ONCE = 1 << 16
 
 
 def score_candidates(
@@ -100,7 +103,26 @@ def score_candidates(
         marks,
         levels=units,
         columns=more,
+        has_missing=rows_with_missing(matrix),
     )
+
+
+def rows_with_missing(X: Any) -> NDArray[np.bool_] | None:
+    """Return which rows of a matrix in memory hold a NaN; None where none does.
+
+    Examples
+    --------
+    >>> rows_with_missing(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    array([ True, False])
+    """
+    found = np.zeros(X.shape[0], dtype=bool)
+    if isinstance(X, np.ndarray):
+        for first in range(0, len(X), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            found[rows] = np.isnan(X[rows]).any(axis=1)
+    else:
+        found[np.repeat(np.arange(len(found)), np.diff(X.indptr))[np.isnan(X.data)]] = True
+    return found if found.any() else None
 
 
 def _columns(

@@ -20,7 +20,7 @@ from groupcm.metrics.auc_variance import (
 )
 from groupcm.metrics.bootstrap import bootstrap_interval
 from groupcm.metrics.clusters import FewClustersWarning
-from groupcm.metrics.comparison import compare
+from groupcm.metrics.comparison import compare, compare_levels
 from groupcm.metrics.curves import (
     candidate_roc_curve,
     group_average_precision,
@@ -95,6 +95,7 @@ __all__ = [
     "candidate_roc_auc",
     "candidate_roc_curve",
     "compare",
+    "compare_levels",
     "delong_interval",
     "delong_test",
     "froc_curve",

@@ -162,12 +162,15 @@ def compare_models(
     >>> [model.name for model in found.models], [(pair.a, pair.b) for pair in found.pairs]
     (['SVM', 'GCM'], [('GCM', 'SVM')])
     """
+    levels = levels or {}
+    for name, ids in levels.items():
+        check_length(f"level {printable(name)}", ids, len(np.asarray(y)))
     if levels and patients is None:
         patients = list(levels.values())[-1]
     data = LabelledCandidates.check(
         X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
     )
-    units = _units(data, levels or {})
+    units = _units(data, levels)
     chosen = chosen_contenders(models, n_settings, max_negatives, random_state)
     # Folds come first, because their errors name the user's own ids.
     folds = folds_of(data, cv, random_state)
@@ -213,8 +216,6 @@ def compare_models(
 
 def _units(data: LabelledCandidates, levels: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
     """Return the unit of each candidate at each level; raise where they are not nested."""
-    for name, ids in levels.items():
-        check_length(f"level {printable(name)}", ids, len(data.y))
     units = {name: np.asarray(ids) for name, ids in levels.items()}
     if units:
         patients = {} if "patients" in units else {"patients": data.clusters}
