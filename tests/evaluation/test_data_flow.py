@@ -15,8 +15,7 @@ from groupcm.estimators.tables import fit_tables
 from groupcm.evaluation import evaluate, evaluate_tables
 from groupcm.evaluation.data_summary import data_flow
 from groupcm.evaluation.object_rows import HitRule
-from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.scoring import rows_with_missing
+from groupcm.evaluation.scored import ScoredCandidates, rows_with_missing
 
 FEW = {"n_resamples": 20, "specificity": 0.5}
 
@@ -76,7 +75,9 @@ def test_missing_features_are_counted_in_memory_and_in_tables(tmp_path):
     path = tmp_path / "frames.parquet"
     write_table(pa.table(columns), path)
     fit = fit_tables(GroupBoostingClassifier(n_estimators=3), path, group="frame", label="polyp")
-    found = evaluate_tables(fit.model, path, group="frame", label="polyp", **FEW)
+    other = tmp_path / "others.parquet"
+    write_table(pa.table(columns), other)
+    found = evaluate_tables(fit.model, other, group="frame", label="polyp", **FEW)
     assert (found.flow[1].n_groups, found.flow[1].text) == (n_groups, expected)
     complete = evaluate(model, data.X, data.y, data.groups, **FEW)
     assert [each.text for each in complete.flow] == ["in the data", "evaluated"]

@@ -382,14 +382,9 @@ def _case(case: Case) -> dict[str, Any]:
 
 def _compared_level(found: LevelComparison, level: float) -> dict[str, Any]:
     return {
-        "name": found.name,
-        "aggregate": found.aggregate,
-        "k": found.k,
-        "n_positive": found.n_positive,
-        "n_negative": found.n_negative,
+        **vars(found),
         "rocs": {model: _roc(roc) for model, roc in found.rocs.items()},
         "pairs": [_pair(each, level) for each in found.pairs],
-        "note": found.note,
     }
 
 

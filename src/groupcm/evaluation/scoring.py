@@ -24,7 +24,7 @@ from groupcm.data.validation import (
 from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.training.input import leave_out
 from groupcm.evaluation.listed import EmptyGroups
-from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scored import ScoredCandidates, rows_with_missing
 from groupcm.sources.base import Source
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.text import printable
@@ -35,15 +35,12 @@ __all__ = [
     "positive_in_source",
     "positive_rows",
     "require_two_classes",
-    "rows_with_missing",
     "score_candidates",
     "score_source",
     "scores_of",
     "truth_of_all_groups",
     "with_all_groups",
 ]
-
-_ROWS_AT_ONCE = 1 << 16
 
 
 def score_candidates(
@@ -105,24 +102,6 @@ def score_candidates(
         columns=more,
         has_missing=rows_with_missing(matrix),
     )
-
-
-def rows_with_missing(X: Any) -> NDArray[np.bool_] | None:
-    """Return which rows of a matrix in memory hold a NaN; None where none does.
-
-    Examples
-    --------
-    >>> rows_with_missing(np.array([[1.0, np.nan], [2.0, 3.0]]))
-    array([ True, False])
-    """
-    found = np.zeros(X.shape[0], dtype=bool)
-    if isinstance(X, np.ndarray):
-        for first in range(0, len(X), _ROWS_AT_ONCE):
-            rows = slice(first, first + _ROWS_AT_ONCE)
-            found[rows] = np.isnan(X[rows]).any(axis=1)
-    else:
-        found[np.repeat(np.arange(len(found)), np.diff(X.indptr))[np.isnan(X.data)]] = True
-    return found if found.any() else None
 
 
 def _columns(

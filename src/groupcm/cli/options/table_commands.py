@@ -192,6 +192,11 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     for name, help in (
         ("specificity", "choose the threshold that keeps this specificity"),
         ("sensitivity", "choose the threshold that keeps this sensitivity"),
+        (
+            "false-alarms",
+            "choose the lowest threshold that at most this number of rows per group reach that are "
+            "not positive, such as 0.5",
+        ),
         ("threshold", "use this threshold"),
     ):
         choice.add_argument(f"--{name}", type=number, metavar="S", help=help)
