@@ -15,7 +15,7 @@ from groupcm.errors import Argument, ParameterError
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.chosen_threshold import threshold_of_evaluation
 from groupcm.evaluation.curves import reliability_of, roc_and_metrics, roc_of, thinned
-from groupcm.evaluation.data_summary import computation_of, data_flow, data_notes
+from groupcm.evaluation.data_summary import computation_of, data_flow, data_notes, warned_of
 from groupcm.evaluation.levels import level_results
 from groupcm.evaluation.metric_table import computed_metrics
 from groupcm.evaluation.object_rows import HitRule, with_listed
@@ -300,7 +300,7 @@ def evaluate_scored(
     clusters, calibrator = candidates.group_patient, getattr(model, "calibrator_", None)
     localised = [localisation_of(candidates, least_overlap=least, level=level) for least in values]
     found = find_cases(model, candidates, chosen.value, _N_CASES, _N_CONTRIBUTIONS)
-    with merge_warnings():
+    with merge_warnings(), warned_of(candidates):
         results = [
             object_result(candidates, chosen.value, rule=rule, hit=hit, **resampling)
             for rule in rules

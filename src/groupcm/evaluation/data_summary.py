@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,61 @@ from numpy.typing import NDArray
 from groupcm.evaluation.object_rows import HitRule
 from groupcm.evaluation.provenance import Computation, DataStep, FileDigest
 from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.metrics.clusters import FewClustersWarning
+from groupcm.utils.formatting import number
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.text import counted
 
-__all__ = ["computation_of", "data_flow", "data_notes", "object_word", "unannotated_note"]
+__all__ = [
+    "computation_of",
+    "data_flow",
+    "data_notes",
+    "object_word",
+    "unannotated_note",
+    "warned_of",
+]
+
+
+@contextmanager
+def warned_of(candidates: ScoredCandidates) -> Iterator[None]:
+    """Warn of scores that are all the same, and of a single patient, once for all metrics.
+
+    Examples
+    --------
+    >>> from groupcm.data.groups import index_groups
+    >>> scored = ScoredCandidates(
+    ...     index_groups(["a", "b"]),
+    ...     score=np.zeros(2),
+    ...     is_positive=np.array([True, False]),
+    ...     rows=lambda rows: np.zeros((len(rows), 1)),
+    ... )
+    >>> with warnings.catch_warnings(record=True, action="always") as issued, warned_of(scored):
+    ...     pass
+    >>> print(issued[0].message)
+    every group has the score 0, so that nothing is ranked and every area under a ROC curve is one
+    half; check that the features are those of the training.
+    """
+    scores, patient = candidates.group_score, candidates.group_patient
+    if scores.min() == scores.max():
+        warnings.warn(
+            f"every group has the score {number(float(scores[0]))}, so that nothing is ranked and "
+            "every area under a ROC curve is one half; check that the features are those of the "
+            "training.",
+            UserWarning,
+            stacklevel=5,
+        )
+    if patient is None or np.any(patient != patient[0]):
+        yield
+        return
+    warnings.warn(
+        FewClustersWarning(
+            "all groups are of one patient, so that no confidence interval is known; an interval "
+            "needs at least two patients with positive groups, and two with negative ones."
+        ),
+        stacklevel=5,
+    )
+    with ignore_warnings(FewClustersWarning):
+        yield
 
 
 def unannotated_note(n_unannotated: int, n_positive: int) -> str:

@@ -155,6 +155,12 @@ class ScoredCandidates:
     has_missing: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
+        if np.isnan(self.score).any():
+            raise ValueError(
+                "the score that the model gives to the candidate of row "
+                f"{int(np.argmax(np.isnan(self.score)))} (counted from 0) is NaN; every candidate "
+                "needs a number."
+            )
         positive = self.group_positive
         if positive.all() or not positive.any():
             found = "positive" if positive.all() else "negative"

@@ -42,6 +42,10 @@ def check_threshold(
             "false_alarms": false_alarms,
         }
     )
+    if confidence is not None and not 0.0 < confidence < 1.0:
+        raise InputError(
+            Argument("confidence"), f" is {confidence:g}; it must be between 0 and 1, exclusively"
+        )
     for name, is_given in (
         ("confidence", confidence is not None),
         ("decision_level", decision_level != "group"),

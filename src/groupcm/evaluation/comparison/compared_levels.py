@@ -121,6 +121,11 @@ def _compared(
             f"({n_positive:,} positive and {n_negative:,} negative in all), so that no models are "
             f"compared by {name}; use fewer folds, or more {names} of both classes."
         )
+        if not (n_positive and n_negative):
+            note = (
+                f"every {name} is {'positive' if n_positive else 'negative'}, so that no models "
+                f"are compared by {name}; that needs {names} of both classes."
+            )
         warnings.warn(note, UserWarning, stacklevel=5)
         return replace(empty, note=note)
     scores = {
