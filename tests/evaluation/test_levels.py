@@ -334,7 +334,8 @@ def test_probabilities_of_units_are_learnt_on_the_validation_data():
         assert of_unit.reliability.count.sum() == len(unit[name].scores)
         n_units = len(others[name].scores)
         assert (
-            of_unit.probability == f"by a curve fitted to {n_units} {name}s of the validation data"
+            of_unit.probability
+            == f"given by a curve fitted to {n_units} {name}s of the validation data"
         )
     here = replace(GIVEN, is_chosen_here=True)  # the validation data are those evaluated
     again = quick(data, here, calibrator=curve, validation=data)

@@ -178,7 +178,7 @@ def _probabilities(
         positive = unit.is_positive[known]
         if positive.any() and not positive.all():
             units = printable(singular(name) if len(positive) == 1 else plural(name))
-            words = f"by a curve fitted to {len(positive):,} {units} of the validation data"
+            words = f"given by a curve fitted to {len(positive):,} {units} of the validation data"
             found[name] = fit(unit.scores[known], positive), words
     return found
 
