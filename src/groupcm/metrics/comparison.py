@@ -143,7 +143,7 @@ def compare_levels(
     >>> rng = np.random.default_rng(0)
     >>> frames = np.arange(300)
     >>> patients, y = frames // 5, frames % 10 == 0
-    >>> good, bad = 2 * y + rng.standard_normal(300), rng.standard_normal(300)
+    >>> good, bad = 4 * y + rng.standard_normal(300), rng.standard_normal(300)
     >>> found = compare_levels(y, good, bad, {"frame": frames, "patient": patients})
     >>> [name for name, each in found.items() if each.difference.low > 0]
     ['frame', 'patient']
