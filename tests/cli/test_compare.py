@@ -73,6 +73,8 @@ def compare(**options) -> int:
         "report": "report.html",
         "title": None,
         "levels": None,
+        "aggregate": None,
+        "k": None,
         "json": None,
         "unit": "group",
     }

@@ -23,6 +23,7 @@ from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
 from groupcm.evaluation.comparison.learning_curve import fold_percentiles, learning_curve
 from groupcm.evaluation.comparison.results import Pair
+from groupcm.evaluation.documents import comparison_document
 from groupcm.metrics import (
     Comparison,
     FewClustersWarning,
@@ -532,3 +533,70 @@ def test_a_value_chosen_at_the_end_is_remarked_on(made, monkeypatch):
     assert note.startswith("end chose the smallest value tried, λ = 0.97, in 3 of 3 folds")
     tie = replace(fits[0].results[1], tuning=np.full((3, 3), 0.9))
     assert tie.n_at_ends == (0, 0)
+
+
+def test_models_are_compared_at_every_level(made):
+    videos = made.groups // 2
+    levels = {"video": videos, "patient": made.patient}
+    if len({(v, p) for v, p in zip(videos, made.patient, strict=True)}) > len(np.unique(videos)):
+        levels = {"patient": made.patient}
+    options = {"models": ["svm", "gcm"], "cv": 2, "n_settings": 1, "learning": False}
+    found = compare_models(
+        made.X, made.y, made.groups, made.overlap, levels=levels, n_resamples=60, **options
+    )
+    assert found.folds_by == "patient"
+    assert [each.name for each in found.levels] == list(levels)
+    data = LabelledCandidates.check(made.X, made.y, made.groups, made.overlap, made.patient)
+    fits = crossfit(data, contenders(["svm", "gcm"], 1), cv=2)
+    positive = np.array([made.y[made.patient == p].any() for p in np.unique(made.patient)])
+    patients = found.levels[-1]
+    assert patients.note is None
+    assert (patients.n_positive, patients.n_negative) == (positive.sum(), (~positive).sum())
+    scores = {}
+    for name, fit in zip(("SVM", "GCM"), fits.results, strict=True):
+        scores[name] = fold_percentiles(made.y, fit.scores, made.patient, fits.fold)
+        auc = group_roc_auc(made.y, scores[name], made.patient)
+        assert patients.rocs[name].auc.estimate == pytest.approx(auc, abs=5e-3)
+    (pair,) = patients.pairs
+    assert (pair.a, pair.b) == ("GCM", "SVM")
+    alone = compare(made.y, scores["GCM"], scores["SVM"], made.patient, n_resamples=60)
+    assert pair.group.difference.estimate == pytest.approx(alone.difference.estimate, abs=1e-2)
+    document = comparison_document(found)
+    assert document["levels"][-1]["rocs"]["GCM"]["auc"]["value"] == (
+        patients.rocs["GCM"].auc.estimate
+    )
+
+
+@pytest.mark.filterwarnings("ignore::groupcm.metrics.FewClustersWarning")
+def test_units_of_one_class_in_a_fold_are_not_compared(made):
+    with pytest.warns(UserWarning, match=r"the hospitals of \d of 2 folds are all of one class"):
+        found = compare_models(
+            made.X,
+            made.y,
+            made.groups,
+            made.overlap,
+            levels={"hospital": made.patient % 4},
+            models=["svm", "gcm"],
+            cv=2,
+            n_settings=1,
+            learning=False,
+            n_resamples=20,
+        )
+    (hospitals,) = found.levels
+    assert (hospitals.rocs, hospitals.pairs) == ({}, ())
+    assert hospitals.n_positive + hospitals.n_negative == 4
+    assert hospitals.note is not None
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [
+        ({"video": lambda made: made.patient // 2, "patient": lambda made: made.patient}, "nested"),
+        ({"group": lambda made: made.patient}, "give it another name"),
+        ({"patient": lambda made: made.patient[1:]}, "level patient"),
+    ],
+)
+def test_levels_that_cannot_be_compared(made, levels, message):
+    given = {name: of(made) for name, of in levels.items()}
+    with pytest.raises(ValueError, match=message):
+        compare_models(made.X, made.y, made.groups, levels=given, models=["svm", "gcm"])

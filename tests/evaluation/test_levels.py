@@ -14,8 +14,9 @@ from sklearn.metrics import roc_auc_score
 
 from groupcm import GroupClassifier, metrics
 from groupcm.data.groups import index_groups
+from groupcm.estimators.calibrators import Isotonic, Sigmoid, fit_sigmoid
 from groupcm.evaluation import evaluate
-from groupcm.evaluation.levels import level_results
+from groupcm.evaluation.levels import level_results, levels_of
 from groupcm.evaluation.listed import EmptyGroups
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule
@@ -290,3 +291,64 @@ def test_two_models_compared_at_the_level_of_patients():
     assert found.difference.estimate == pytest.approx(
         found.a.estimate - roc_auc_score(b.is_positive, b.scores)
     )
+
+
+def test_two_models_compared_at_every_level():
+    data, rng = scored(13), np.random.default_rng(0)
+    assert data.levels is not None
+    y, good = data.is_positive, data.score
+    bad, options = good + 3 * rng.normal(size=len(y)), {"n_resamples": 60, "level": 0.9}
+    levels = {"frame": data.index.codes, **data.levels}
+    found = metrics.compare_levels(y, good, bad, levels, aggregate="top_mean", k=2, **options)
+    assert list(found) == ["frame", "video", "patient"]
+    a, b = (metrics.level_scores(y, s, levels, aggregate="top_mean", k=2) for s in (good, bad))
+    for name, each in found.items():
+        alone = metrics.compare(
+            a[name].is_positive, a[name].scores, b[name].scores, clusters=a[name].cluster, **options
+        )
+        assert each == alone
+        assert each.a.estimate == pytest.approx(roc_auc_score(a[name].is_positive, a[name].scores))
+    with pytest.raises(ValueError, match="every patient is positive; telling patients apart"):
+        metrics.compare_levels(
+            y, good, bad, {"frame": levels["frame"], "patient": 0 * levels["frame"]}
+        )
+
+
+def test_probabilities_of_units_are_learnt_on_the_validation_data():
+    data, validation = scored(14, n_patients=60), scored(15, n_patients=200)
+    curve = Sigmoid(1.0, -1.0)
+    own = quick(data, GIVEN, calibrator=curve)
+    learnt = quick(data, GIVEN, calibrator=curve, validation=validation)
+    unit = levels_of(data)
+    others = levels_of(validation)
+    for of_group, of_unit in zip(own, learnt, strict=True):
+        name = of_group.name
+        assert of_group.probability == "that of its group of the highest score"
+        expected = np.mean((curve(unit[name].scores) - unit[name].is_positive) ** 2)
+        assert of_group.reliability is not None
+        assert of_group.reliability.brier == pytest.approx(expected)
+        assert of_unit.reliability is not None
+        fitted = fit_sigmoid(others[name].scores, others[name].is_positive)
+        expected = np.mean((fitted(unit[name].scores) - unit[name].is_positive) ** 2)
+        assert of_unit.reliability.brier == pytest.approx(expected)
+        assert of_unit.reliability.count.sum() == len(unit[name].scores)
+        n_units = len(others[name].scores)
+        assert (
+            of_unit.probability
+            == f"given by a curve fitted to {n_units} {name}s of the validation data"
+        )
+    here = replace(GIVEN, is_chosen_here=True)  # the validation data are those evaluated
+    again = quick(data, here, calibrator=curve, validation=data)
+    assert [each.probability for each in again] == [each.probability for each in own]
+
+
+def test_a_mean_of_scores_has_no_probability_of_its_own():
+    data = scored(16)
+    assert all(each.reliability is None for each in quick(data, GIVEN))
+    found = quick(data, GIVEN, calibrator=Sigmoid(1.0, 0.0), aggregate="kth_largest", k=2)
+    assert all(each.reliability is None for each in found)
+    isotonic = Isotonic(np.array([0.0, 1.0]), np.array([0.0, 1.0]))
+    found = quick(
+        data, GIVEN, calibrator=isotonic, aggregate="kth_largest", k=2, validation=scored(17)
+    )
+    assert all(each.reliability is not None for each in found)

@@ -19,15 +19,21 @@ from groupcm.kernels.resample import (
 )
 from groupcm.metrics import (
     METRICS,
+    bootstrap_interval,
+    delong_interval,
     group_average_precision,
     group_roc_auc,
+    index_groups,
+    roc_band,
     sensitivity_at_specificity,
     sensitivity_at_threshold,
     specificity_at_threshold,
 )
 from groupcm.metrics.bootstrap import on_rebuilt_rows
-from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.clusters import numbered_by_highest, read_clusters
+from groupcm.metrics.ranking_intervals import ranking_intervals
 from groupcm.metrics.registry import RESAMPLED, sensitivities_at
+from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.roc import rank
 from groupcm.metrics.truth import read_truth
 
@@ -150,3 +156,72 @@ def test_a_share_that_is_just_reached_counts(n_negative):
         assert by_counts == sensitivity_at_specificity(y, scores, specificity=reached)
         assert by_counts == min(1, (k + 1) / n_negative)
         assert sensitivities_at(ranking, np.array([k / n_negative]))(count)[0] == by_counts
+
+
+@repeatable
+@given(grouped_scores())
+def test_numbering_clusters_by_their_highest_scores_keeps_the_clusters(found):
+    y, scores, groups, _ = found
+    given_as = read_clusters(groups // 2, index_groups(groups), len(y))
+    by_score = numbered_by_highest(given_as, scores)
+    same = given_as.of_row[:, None] == given_as.of_row
+    assert np.array_equal(same, by_score.of_row[:, None] == by_score.of_row)
+    highest = [scores[by_score.of_row == c].max() for c in range(by_score.n_clusters)]
+    assert highest == sorted(highest, reverse=True)
+    of_group = np.array([by_score.of_row[groups == g][0] for g in index_groups(groups).ids])
+    assert np.array_equal(by_score.of_group, of_group)
+
+
+def _by_rows(metric, y, scores, groups):
+    """Hide a metric from the registry, so that the rows of each resample are built."""
+    return metric(y, scores, groups)
+
+
+def test_very_many_clusters_are_resampled_as_their_rows_would_be():
+    """The slow twin rebuilds the rows of every resample from the same draws."""
+    rng = np.random.default_rng(0)
+    y = rng.random(40_000) < 0.1
+    scores = np.round(rng.standard_normal(len(y)) + y, 2)
+    resampling = {"n_resamples": 3, "random_state": 7}
+    for metric in (group_roc_auc, group_average_precision):
+        fast = bootstrap_interval(y, scores, metric=metric, **resampling)
+        slow = bootstrap_interval(y, scores, metric=partial(_by_rows, metric), **resampling)
+        assert fast == pytest.approx(slow, abs=1e-12)
+    pairs = rng.permutation(np.arange(len(y)) // 1.1)  # clusters of one group or two
+    fast = bootstrap_interval(y, scores, clusters=pairs, **resampling)
+    slow = bootstrap_interval(
+        y, scores, clusters=pairs, metric=partial(_by_rows, group_roc_auc), **resampling
+    )
+    assert fast == pytest.approx(slow, abs=1e-12)
+
+
+def test_very_many_clusters_vary_as_independent_groups_do():
+    """The interval of the AUC is that of DeLong, which does not resample."""
+    rng = np.random.default_rng(3)
+    y = rng.random(40_000) < 0.02
+    scores = rng.standard_normal(len(y)) + y
+    found = bootstrap_interval(y, scores, n_resamples=300)
+    exact = delong_interval(y, scores)
+    assert found.high - found.low == pytest.approx(exact.high - exact.low, rel=0.12)
+
+
+@pytest.mark.parametrize("n", [60, 40_000])
+def test_metrics_together_are_what_each_is_alone(n, monkeypatch):
+    rng = np.random.default_rng(1)
+    y = np.arange(n) % 5 == 0
+    scores, patients = rng.standard_normal(n) + y, np.arange(n) // 1.1
+    metrics = {"auc": "group_roc_auc", "precision": "group_average_precision"}
+    at = np.array([0.05, 0.5])
+    resampling = {"level": 0.9, "n_resamples": 40, "random_state": 5}
+    together = ranking_intervals(
+        y, scores, metrics=metrics, fpr=at, clusters=patients, resampling=Resampling(**resampling)
+    )
+    options = {**resampling, "clusters": patients}
+    for name, metric in metrics.items():
+        assert together.metrics[name] == bootstrap_interval(y, scores, metric=metric, **options)
+    assert repr(together.band) == repr(roc_band(y, scores, fpr=at, **options))
+    monkeypatch.setenv("GROUPCM_NUM_THREADS", "1")
+    alone = ranking_intervals(
+        y, scores, metrics=metrics, fpr=at, clusters=patients, resampling=Resampling(**resampling)
+    )
+    assert repr(alone) == repr(together)

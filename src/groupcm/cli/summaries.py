@@ -254,6 +254,8 @@ def _level_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
                 ("specificity", found.decision.specificity),
             ):
                 rows.append((name, f"{with_interval(share, evaluation.level)} of {units}"))
+        if found.reliability is not None:
+            rows.append(("Brier score", f"{found.reliability.brier:.4f} of {units}"))
     return rows
 
 

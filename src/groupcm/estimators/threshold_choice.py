@@ -61,6 +61,11 @@ class Goal:
             raise ParameterError(
                 *_listed(self.targets), " are both given; a threshold is chosen for one of them."
             )
+        if self.confidence is not None and not 0.0 < self.confidence < 1.0:
+            raise ParameterError(
+                Argument("confidence"),
+                f" is {self.confidence:g}; it must be between 0 and 1, exclusively.",
+            )
         if self.confidence is not None and not self.targets:
             raise ParameterError(
                 Argument("confidence"),

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
         save_document,
     )
     from groupcm.evaluation.explanation import explain_scores, feature_weights
+    from groupcm.evaluation.folder_recalibration import recalibrate_folder
     from groupcm.evaluation.metric_table import metric_values
     from groupcm.evaluation.recalibration import (
         Recalibration,
         recalibrate,
-        recalibrate_folder,
         recalibrate_tables,
     )
     from groupcm.evaluation.scoring import score_candidates, score_source
@@ -70,7 +70,7 @@ __getattr__, __dir__ = lazy_names(
         "plan_tables": "table_plan",
         "Recalibration": "recalibration",
         "recalibrate": "recalibration",
-        "recalibrate_folder": "recalibration",
+        "recalibrate_folder": "folder_recalibration",
         "recalibrate_tables": "recalibration",
         "score_candidates": "scoring",
         "score_source": "scoring",

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm import __version__
 from groupcm.data.validation import check_length
 from groupcm.errors import Argument, ParameterError
-from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.evaluation.cases import find_cases
-from groupcm.evaluation.curves import reliability_of, roc_of, thinned
-from groupcm.evaluation.data_summary import computation_of, data_flow, data_notes
+from groupcm.evaluation.chosen_threshold import threshold_of_evaluation
+from groupcm.evaluation.curves import reliability_of, roc_and_metrics, roc_of, thinned
+from groupcm.evaluation.data_summary import computation_of, data_flow, data_notes, warned_of
 from groupcm.evaluation.levels import level_results
-from groupcm.evaluation.metric_table import compute_metrics
+from groupcm.evaluation.metric_table import computed_metrics
 from groupcm.evaluation.object_rows import HitRule, with_listed
 from groupcm.evaluation.objects import (
     froc_of,
@@ -34,7 +34,7 @@ from groupcm.evaluation.scoring import score_candidates
 from groupcm.evaluation.subgroups import subgroups_of
 from groupcm.evaluation.training_summary import training_of
 from groupcm.metrics import group_precision_recall_curve
-from groupcm.metrics.decision import ChosenThreshold, resolve_threshold
+from groupcm.metrics.decision import ChosenThreshold
 from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.metrics.predictive import require_prevalence
 from groupcm.utils.merged_warnings import merge_warnings
@@ -185,6 +185,7 @@ def evaluate_scored(
     threshold: float | ChosenThreshold | None = None,
     specificity: float | None = None,
     sensitivity: float | None = None,
+    false_alarms: float | None = None,
     title: str = "Evaluation",
     data_name: str = "the groups evaluated",
     object_word: str = "object",
@@ -214,9 +215,10 @@ def evaluate_scored(
     threshold : float or ChosenThreshold, optional
         See `groupcm.estimators.choose_threshold` for one from validation data. By default that
         of the model, its ``threshold_``.
-    specificity, sensitivity : float, optional
+    specificity, sensitivity, false_alarms : float, optional
         Instead, choose the threshold that reaches this value on the evaluated groups themselves;
-        the evaluation reports that.
+        the evaluation reports that. ``false_alarms`` is the largest number per group of candidates
+        that are not positive and reach the threshold.
     title, data_name, object_word : str
         The title of the report, the name of the evaluated data, and the word for an object.
     least_overlap : float or sequence of float, default=0.3
@@ -244,7 +246,8 @@ def evaluate_scored(
         For "kth_largest", which raises an alarm where at least k groups do, and "top_mean".
     validation : ScoredCandidates, optional
         The data that ``threshold`` was chosen on. The mean of the k largest scores has a threshold
-        of its own, which is chosen there for the same target.
+        of its own, which is chosen there for the same target; and the probabilities of units, by a
+        model that gives some of groups, are learnt there.
     prevalence : float, optional
         The share of positive groups where the model will be used: the evaluation then has the
         precision and the negative predictive value there; see `groupcm.metrics.predictive_values`.
@@ -284,27 +287,37 @@ def evaluate_scored(
         HitRule(hit_rule, least, most_distance)
         for least in (values if hit_rule == "overlap" else values[:1])
     ]
-    chosen = _threshold(model, candidates, threshold, specificity, sensitivity)
+    chosen = threshold_of_evaluation(
+        model,
+        candidates,
+        threshold,
+        specificity=specificity,
+        sensitivity=sensitivity,
+        false_alarms=false_alarms,
+    )
     aggregate, k = chosen.decision.aggregation(aggregate, k)
     positive, score = candidates.group_positive, candidates.group_score
-    clusters = candidates.group_patient
+    clusters, calibrator = candidates.group_patient, getattr(model, "calibrator_", None)
     localised = [localisation_of(candidates, least_overlap=least, level=level) for least in values]
     found = find_cases(model, candidates, chosen.value, _N_CASES, _N_CONTRIBUTIONS)
-    with merge_warnings():
+    with merge_warnings(), warned_of(candidates):
         results = [
             object_result(candidates, chosen.value, rule=rule, hit=hit, **resampling)
             for rule in rules
         ]
         by_rule = [each for each in results if each is not None]
+        ranked = roc_and_metrics(
+            positive, score, metrics=computed_metrics(), clusters=clusters, **resampling
+        )
         return Evaluation(
             title=title,
             version=__version__,
             training=training_of(model, trained_on),
             data=candidates.counts(data_name),
-            group_roc=roc_of(positive, score, clusters=clusters, **resampling),
+            group_roc=ranked.roc,
             candidate_roc=_candidate_roc(candidates, resampling),
             precision_recall=thinned(group_precision_recall_curve(positive, score)),
-            metrics=compute_metrics(positive, score, clusters=clusters, **resampling),
+            metrics=ranked.metrics,
             froc=froc_of(candidates, object_word, rule=rules[0], hit=hit),
             decision=with_objects(decide(candidates, chosen, level), results[0]),
             weights=found.weights,
@@ -316,16 +329,22 @@ def evaluate_scored(
             localisation=localised[0],
             positive_scores=score[positive],
             negative_scores=score[~positive],
-            reliability=reliability_of(model, candidates, level),
+            reliability=reliability_of(calibrator, positive, score, clusters=clusters, level=level),
             notes={**(notes or {}), **data_notes(candidates)},
             level=level,
             n_unannotated=candidates.n_unannotated,
             unit=unit,
             levels=level_results(
-                candidates, chosen, aggregate=aggregate, k=k, validation=validation, **resampling
+                candidates,
+                chosen,
+                aggregate=aggregate,
+                k=k,
+                validation=validation,
+                calibrator=calibrator,
+                **resampling,
             ),
             subgroups=subgroups_of(candidates, chosen.value, **resampling),
-            flow=data_flow(candidates),
+            flow=data_flow(candidates, rules[0]),
             prevalence=prevalence,
             objects=results[0],
             yields=yields_of(candidates),
@@ -357,31 +376,6 @@ def _column(name: str, values: ArrayLike | None, n_rows: int) -> NDArray[Any] | 
         return None
     check_length(name, values, n_rows)
     return np.asarray(values)
-
-
-def _threshold(
-    model: Any,
-    candidates: ScoredCandidates,
-    threshold: float | ChosenThreshold | None,
-    specificity: float | None,
-    sensitivity: float | None,
-) -> ChosenThreshold:
-    wanted = {"threshold": threshold, "specificity": specificity, "sensitivity": sensitivity}
-    given = [name for name, value in wanted.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)} are both given; a decision follows one of them.")
-    if specificity is not None or sensitivity is not None:
-        threshold = choose_threshold(
-            candidates.group_positive,
-            candidates.group_score,
-            specificity=specificity,
-            sensitivity=sensitivity,
-            where="groups evaluated here",
-            is_chosen_here=True,
-        )
-    chosen = resolve_threshold(model, threshold)
-    assert chosen is not None, "only a model of two classes can be evaluated"
-    return chosen
 
 
 def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) -> Roc | None:

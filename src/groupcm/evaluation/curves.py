@@ -6,20 +6,24 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.estimators.calibrators import Calibrator
 from groupcm.evaluation.results import Reliability, Roc
-from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.metrics import bootstrap_interval, group_roc_curve, roc_band
+from groupcm.metrics import Interval, Metric, group_roc_curve
+from groupcm.metrics.ranking_intervals import ranking_intervals
 from groupcm.metrics.reliability import group_brier_score, reliability_curve
+from groupcm.metrics.resampling import Resampling
 
-__all__ = ["reliability_of", "roc_of", "thinned"]
+__all__ = ["RocAndMetrics", "reliability_of", "roc_and_metrics", "roc_of", "thinned"]
 
 Curve = TypeVar("Curve", bound=tuple[Any, ...])
 
+_AUC = "area under the ROC curve"
 _MOST_POINTS = 2000
 # The false positive rates of the band, denser where specificity is high.
 _BAND_FPR: NDArray[np.float64] = np.unique(
@@ -105,26 +109,101 @@ def roc_of(
     >>> roc.auc.low < roc.auc.estimate < roc.auc.high, len(roc.band_low) == len(roc.band_fpr)
     (True, True)
     """
-    options: dict[str, Any] = {
-        "clusters": clusters,
-        "n_resamples": n_resamples,
-        "level": level,
-        "random_state": random_state,
-        "pos_label": pos_label,
-    }
-    auc = bootstrap_interval(y, scores, groups, metric="group_roc_auc", **options)
-    low, high = roc_band(y, scores, groups, fpr=_BAND_FPR, **options)
-    return Roc(
-        thinned(group_roc_curve(y, scores, groups, pos_label=pos_label)), auc, _BAND_FPR, low, high
+    found = roc_and_metrics(
+        y,
+        scores,
+        groups,
+        metrics={},
+        clusters=clusters,
+        n_resamples=n_resamples,
+        level=level,
+        random_state=random_state,
+        pos_label=pos_label,
     )
+    return found.roc
 
 
-def reliability_of(model: Any, candidates: ScoredCandidates, level: float) -> Reliability | None:
-    """Compute the reliability of a calibrated model; return None without probabilities."""
-    probability = getattr(model, "calibrator_", None)
+class RocAndMetrics(NamedTuple):
+    """The ROC curve, and the interval of each metric by its name."""
+
+    roc: Roc
+    metrics: dict[str, Interval]
+
+
+def roc_and_metrics(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    metrics: Mapping[str, Metric],
+    clusters: ArrayLike | None = None,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+    random_state: Any = 0,
+    pos_label: Any = None,
+) -> RocAndMetrics:
+    """Compute what `roc_of` does and other metrics, all from the same resamples.
+
+    Parameters
+    ----------
+    y, scores, groups, clusters, n_resamples, level, random_state, pos_label
+        As for `roc_of`.
+    metrics : mapping of str to callable(y, scores, groups)
+
+    Examples
+    --------
+    >>> from groupcm.metrics import group_average_precision
+    >>> y = np.arange(60) % 3 == 0
+    >>> scores = 2 * y + np.random.default_rng(0).normal(size=60)
+    >>> metrics = {"average_precision": group_average_precision}
+    >>> found = roc_and_metrics(y, scores, metrics=metrics, n_resamples=50)
+    >>> found.roc.auc.estimate > 0.5, list(found.metrics)
+    (True, ['average_precision'])
+    """
+    found = ranking_intervals(
+        y,
+        scores,
+        groups,
+        metrics={_AUC: "group_roc_auc", **metrics},
+        fpr=_BAND_FPR,
+        clusters=clusters,
+        resampling=Resampling(level=level, n_resamples=n_resamples, random_state=random_state),
+        pos_label=pos_label,
+    )
+    auc = found.metrics.pop(_AUC)
+    curve = thinned(group_roc_curve(y, scores, groups, pos_label=pos_label))
+    return RocAndMetrics(Roc(curve, auc, _BAND_FPR, *found.band), found.metrics)
+
+
+def reliability_of(
+    probability: Calibrator | None,
+    is_positive: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    *,
+    clusters: NDArray[np.intp] | None = None,
+    level: float = 0.95,
+) -> Reliability | None:
+    """Compute the reliability of the probabilities that a curve gives to scores.
+
+    Parameters
+    ----------
+    probability : Sigmoid, Isotonic or None
+        The curve; without one there are no probabilities, and None is returned.
+    is_positive, scores : ndarray of shape (n,)
+        Of groups, or of units above them, such as patients.
+    clusters : ndarray of shape (n,), optional
+        The patient of each, for the intervals.
+    level : float, default=0.95
+
+    Examples
+    --------
+    >>> from groupcm.estimators.calibrators import Sigmoid
+    >>> scores = np.array([-1.0, 1.0, -2.0, 2.0])
+    >>> round(reliability_of(Sigmoid(2.0, 0.0), scores > 0, scores).brier, 4)
+    0.0073
+    """
     if probability is None:
         return None
-    positive = candidates.group_positive
-    predicted = probability(candidates.group_score)
-    curve = reliability_curve(positive, predicted, level=level)
-    return Reliability(**curve._asdict(), brier=group_brier_score(positive, predicted))
+    predicted = probability(scores)
+    curve = reliability_curve(is_positive, predicted, clusters=clusters, level=level)
+    return Reliability(**curve._asdict(), brier=group_brier_score(is_positive, predicted))

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from groupcm.evaluation.comparison.results import ModelComparison, Pair
+from groupcm.evaluation.comparison.results import LevelComparison, ModelComparison, Pair
 from groupcm.evaluation.metric_table import metric_values
 from groupcm.evaluation.results import (
     Case,
@@ -159,6 +159,7 @@ def comparison_document(comparison: ModelComparison) -> dict[str, Any]:
                 for model in found.models
             ],
             "pairs": [_pair(each, found.level) for each in found.pairs],
+            "levels": [_compared_level(each, found.level) for each in found.levels],
             "learning_curve": None if found.learning is None else _learning(found.learning),
             "notes": list(found.notes),
         }
@@ -290,6 +291,8 @@ def _level(level: LevelResult) -> dict[str, Any]:
         "roc": None if level.roc is None else _roc(level.roc),
         "metrics": {name: _interval(each) for name, each in level.metrics.items()},
         "operating_point": None if level.decision is None else _decision(level.decision),
+        "reliability": None if level.reliability is None else vars(level.reliability),
+        "probability": level.probability,
         "note": level.note,
     }
 
@@ -375,6 +378,14 @@ def _learning(found: LearningCurve) -> dict[str, Any]:
 
 def _case(case: Case) -> dict[str, Any]:
     return {**vars(case), "contributions": [asdict(each) for each in case.contributions]}
+
+
+def _compared_level(found: LevelComparison, level: float) -> dict[str, Any]:
+    return {
+        **vars(found),
+        "rocs": {model: _roc(roc) for model, roc in found.rocs.items()},
+        "pairs": [_pair(each, level) for each in found.pairs],
+    }
 
 
 def _pair(pair: Pair, level: float) -> dict[str, Any]:

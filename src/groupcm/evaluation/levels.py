@@ -8,7 +8,13 @@ those of its groups (`groupcm.metrics.level_scores`), and the threshold of group
     aggregate="top_mean"       the mean of the k largest scores has a threshold of its own, which is
                                chosen for the same target on the same data as that of groups
 
-Intervals resample the units of the highest level, or the patients above them.
+A model that gives probabilities of groups gives some of units, too:
+
+    with validation data    a curve of the same kind, fitted to the units of those data
+    else, for "max"         the probability of the group that scores highest
+
+The second one is about a group, and a unit has several; its reliability shows how far it holds of
+units. Intervals resample the units of the highest level, or the patients above them.
 """
 
 from __future__ import annotations
@@ -21,21 +27,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.data.groups import index_groups
+from groupcm.estimators.calibrators import Calibrator, Sigmoid, fit_isotonic, fit_sigmoid
 from groupcm.estimators.threshold_choice import choose_threshold
-from groupcm.evaluation.curves import roc_of
-from groupcm.evaluation.metric_table import compute_metrics
+from groupcm.evaluation.curves import reliability_of, roc_and_metrics
+from groupcm.evaluation.metric_table import computed_metrics
 from groupcm.evaluation.outcomes import contradiction
 from groupcm.evaluation.results import Decision, LevelResult
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule, is_alarm
 from groupcm.metrics.intervals import share_interval
-from groupcm.metrics.levels import Level, level_scores
+from groupcm.metrics.levels import Level, above_groups, level_scores
 from groupcm.metrics.operating import at_threshold
 from groupcm.utils.text import plural, printable, singular
 
 __all__ = ["level_results", "levels_of", "threshold_words"]
 
-_GROUP = "group"
 # Targets that a mean of scores can be given a threshold of its own for.
 _OF_UNITS = ("sensitivity", "specificity", "youden")
 
@@ -66,11 +72,7 @@ def levels_of(candidates: ScoredCandidates, aggregate: str = "max", k: int = 1) 
     levels = candidates.group_levels
     if not levels:
         return {}
-    if _GROUP in levels:
-        raise ValueError(
-            "a level above the group is called 'group'; give it another name, such as 'video'."
-        )
-    whole = {_GROUP: np.arange(candidates.n_groups), **levels}
+    whole = above_groups(np.arange(candidates.n_groups), levels)
     found = level_scores(
         candidates.group_positive, candidates.group_score, whole, aggregate=aggregate, k=k
     )
@@ -84,6 +86,7 @@ def level_results(
     aggregate: str = "max",
     k: int = 1,
     validation: ScoredCandidates | None = None,
+    calibrator: Calibrator | None = None,
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: Any = 0,
@@ -101,6 +104,8 @@ def level_results(
     validation : ScoredCandidates, optional
         The data that ``chosen`` was chosen on, with the same levels: a threshold for "top_mean" is
         chosen there. Where ``chosen`` was chosen on ``candidates``, it is chosen there.
+    calibrator : Sigmoid, Isotonic or None
+        The curve of the model that leads from the score of a group to its probability.
     level, n_resamples, random_state
         The options of the confidence intervals.
 
@@ -132,10 +137,20 @@ def level_results(
     units = levels_of(candidates, aggregate, k)
     clusters = _clusters(candidates)
     own = _own_thresholds(candidates, chosen, aggregate, k, validation)
-    return [
-        _result(unit, clusters[name], own.get(name), aggregate, int(k), options)
-        for name, unit in units.items()
-    ]
+    # Those that the threshold was chosen on are no other data where they are evaluated, too.
+    others = None if chosen.is_chosen_here else validation
+    curves = _probabilities(calibrator, others, aggregate, k)
+    results = []
+    for name, unit in units.items():
+        found = _result(unit, clusters[name], own.get(name), aggregate, int(k), options)
+        curve, words = curves.get(name) or _of_highest(calibrator, aggregate, int(k))
+        if found.roc is not None and curve is not None:
+            reliability = reliability_of(
+                curve, unit.is_positive, unit.scores, clusters=clusters[name], level=level
+            )
+            found = replace(found, reliability=reliability, probability=words)
+        results.append(found)
+    return results
 
 
 def threshold_words(chosen: ChosenThreshold, aggregate: str, k: int) -> str:
@@ -148,6 +163,32 @@ def threshold_words(chosen: ChosenThreshold, aggregate: str, k: int) -> str:
     """
     rule = "any group raises" if aggregate == "max" or k == 1 else f"at least {k} groups raise"
     return f"an alarm where {rule} one; the threshold of groups is {chosen.chosen}"
+
+
+def _probabilities(
+    calibrator: Calibrator | None, validation: ScoredCandidates | None, aggregate: str, k: int
+) -> dict[str, tuple[Calibrator, str]]:
+    """Return the curve of each level of other data that has units of both classes."""
+    if calibrator is None or validation is None:
+        return {}
+    fit, found = fit_sigmoid if isinstance(calibrator, Sigmoid) else fit_isotonic, {}
+    for name, unit in levels_of(validation, aggregate, k).items():
+        # A unit without a score has the probability 0, whatever the curve.
+        known = unit.scores > -np.inf
+        positive = unit.is_positive[known]
+        if positive.any() and not positive.all():
+            units = printable(singular(name) if len(positive) == 1 else plural(name))
+            words = f"given by a curve fitted to {len(positive):,} {units} of the validation data"
+            found[name] = fit(unit.scores[known], positive), words
+    return found
+
+
+def _of_highest(
+    calibrator: Calibrator | None, aggregate: str, k: int
+) -> tuple[Calibrator | None, str]:
+    """Return the curve of groups where the score of a unit is the largest of its groups."""
+    is_largest = aggregate == "max" or k == 1
+    return (calibrator if is_largest else None), "that of its group of the highest score"
 
 
 def _clusters(candidates: ScoredCandidates) -> dict[str, NDArray[np.intp]]:
@@ -228,10 +269,13 @@ def _result(
             "a sensitivity or a specificity here, or on validation data with the same levels."
         )
         warnings.warn(note, UserWarning, stacklevel=4)
+    found = roc_and_metrics(
+        positive, score, metrics=computed_metrics(), clusters=clusters, **options
+    )
     return replace(
         result,
-        roc=roc_of(positive, score, clusters=clusters, **options),
-        metrics=compute_metrics(positive, score, clusters=clusters, **options),
+        roc=found.roc,
+        metrics=found.metrics,
         decision=None if threshold is None else _decide(unit, clusters, threshold, options),
         note=note,
     )

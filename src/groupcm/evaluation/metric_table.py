@@ -11,16 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
-
-from numpy.typing import ArrayLike
+from typing import Literal, NamedTuple
 
 from groupcm.evaluation.results import Evaluation
 from groupcm.metrics import (
     Interval,
     Metric,
     PredictiveValues,
-    bootstrap_interval,
     group_average_precision,
     predictive_values,
 )
@@ -33,7 +30,7 @@ __all__ = [
     "EvaluationMetric",
     "Section",
     "Value",
-    "compute_metrics",
+    "computed_metrics",
     "metric_values",
     "shown",
 ]
@@ -299,22 +296,15 @@ METRIC_TABLE: tuple[EvaluationMetric, ...] = (
 )
 
 
-def compute_metrics(y: ArrayLike, scores: ArrayLike, **options: Any) -> dict[str, Interval]:
-    """Compute the metrics that have a function, from one label and one score per group.
-
-    ``options`` are those of `groupcm.metrics.bootstrap_interval`.
+def computed_metrics() -> dict[str, Metric]:
+    """Return the metrics that are computed from one label and one score per group.
 
     Examples
     --------
-    >>> y, scores = [0, 1] * 10, [0.1, 0.4, 0.4, 0.8] * 5
-    >>> round(compute_metrics(y, scores, n_resamples=20)["average_precision"].estimate, 4)
-    0.8333
+    >>> list(computed_metrics())
+    ['average_precision']
     """
-    return {
-        each.name: bootstrap_interval(y, scores, metric=each.function, **options)
-        for each in METRIC_TABLE
-        if each.function is not None
-    }
+    return {each.name: each.function for each in METRIC_TABLE if each.function is not None}
 
 
 def shown(

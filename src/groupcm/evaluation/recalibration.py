@@ -16,12 +16,8 @@ keeps the target on the labelled groups. The model itself does not change.
 
 from __future__ import annotations
 
-import csv
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,22 +26,20 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.estimators.threshold_choice import choose_threshold
+from groupcm.evaluation.chosen_threshold import check_target, choose_on
 from groupcm.evaluation.scoring import require_two_classes
 from groupcm.evaluation.trained_tables import (
     TrainedTables,
     group_scores_of_rows,
     model_and_notes,
+    score_rows,
 )
-from groupcm.images.listing import list_pictures
-from groupcm.images.picture_set import read_picture_set
-from groupcm.images.scoring.folder import score_folder
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule, is_alarm, threshold_of
 from groupcm.metrics.intervals import share_interval
 from groupcm.metrics.results import Interval
-from groupcm.persistence.model_file import SavedModel
 from groupcm.sources.tables import Tables, name_of
 
-__all__ = ["Recalibration", "recalibrate", "recalibrate_folder", "recalibrate_tables"]
+__all__ = ["Recalibration", "recalibrate", "recalibrate_tables"]
 
 _RATE = "alarm_rate"
 
@@ -170,6 +164,12 @@ def recalibrate(
         after = choose_threshold(
             known, values, patients=groups.patients, confidence=confidence, where=where, **given
         )
+    return _take(model, groups, after)
+
+
+def _take(model: Any, groups: _NewGroups, after: ChosenThreshold) -> Recalibration:
+    """Set the threshold of the model, and return what it and the one before do."""
+    before = threshold_of(model)
     model.set_threshold(after.value, after.decision)
     return _measured(groups, before, after)
 
@@ -257,6 +257,7 @@ def recalibrate_tables(
     features: Sequence[str] | None = None,
     pos_label: Any = None,
     name: str = "the model",
+    false_alarms: float | None = None,
     **goal: Any,
 ) -> Recalibration:
     """Set the threshold of a model from tables of new candidates.
@@ -270,6 +271,9 @@ def recalibrate_tables(
         The column of each role; groups are unlabelled unless ``label`` is given.
     features, pos_label, name
         As for `groupcm.evaluate_tables`.
+    false_alarms : float, optional
+        With labels, the largest number per group of candidates that are not positive and reach the
+        threshold; of the ``goal`` only ``confidence`` can be given, too.
     **goal
         ``alarm_rate``, ``specificity``, ``sensitivity``, ``prevalence`` and ``confidence`` of
         `recalibrate`.
@@ -280,6 +284,8 @@ def recalibrate_tables(
 
     Examples
     --------
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> from groupcm import GroupClassifier, fit_tables
     >>> from groupcm.simulate import capsule_to_parquet
     >>> folder = Path(tempfile.mkdtemp())
@@ -299,6 +305,8 @@ def recalibrate_tables(
         model, tables, roles, features=features, pos_label=pos_label, name=name, roles=known
     )
     about = f"groups of {name_of(tables)}"
+    if false_alarms is not None:
+        return _with_few_alarms(trained, label, false_alarms, about, **goal)
     if label is None:
         scores = group_scores_of_rows(trained.model, trained.read_to_score()).score
         return recalibrate(model_and_notes(model)[0], scores, where=about, **goal)
@@ -313,78 +321,24 @@ def recalibrate_tables(
     )
 
 
-def recalibrate_folder(
-    model: SavedModel,
-    folder: str | os.PathLike[str],
-    *,
-    annotations: str | os.PathLike[str] | None = None,
-    patients: str | os.PathLike[str] | None = None,
-    unannotated: str = "leave_out",
-    networks: Sequence[str | os.PathLike[str]] = (),
-    workers: int | None = None,
-    name: str = "the model",
-    **goal: Any,
+def _with_few_alarms(
+    trained: TrainedTables,
+    label: str | None,
+    false_alarms: float,
+    about: str,
+    confidence: float | None = None,
+    **others: float | None,
 ) -> Recalibration:
-    """Set the threshold of a picture model from the pictures of another site.
-
-    Parameters
-    ----------
-    model : SavedModel
-        As `groupcm.persistence.read` returns it; its model's threshold changes in place.
-    folder : path
-    annotations : path, optional
-        Annotations of some of the pictures, in any format; without them pictures are unlabelled.
-    patients : str or path, optional
-        As for `groupcm.images.picture_set.read_picture_set`, with annotations.
-    unannotated : {"leave_out", "auto", "negative"}
-        The pictures that the annotations do not mention.
-    networks, workers, name
-        As for `groupcm.images.score_folder`.
-    **goal
-        As for `recalibrate_tables`.
-
-    Examples
-    --------
-    >>> from groupcm import GroupClassifier, fit_tables
-    >>> from groupcm.images import propose_folder
-    >>> from groupcm.images.recipe_options import recipe_named
-    >>> from groupcm.images.synthetic import write_frames
-    >>> home = Path(tempfile.mkdtemp())
-    >>> _ = write_frames(home, 8, share_with_polyps=0.5, height=32, width=40)
-    >>> truth, table = home / "annotations.json", home / "candidates.parquet"
-    >>> recipe = recipe_named(["windows"], ["colour"])
-    >>> _ = propose_folder(home / "frames", table, annotations=truth, recipe=recipe, workers=1)
-    >>> fit = fit_tables(GroupClassifier(), table)
-    >>> saved = SavedModel(fit.model, fit.notes())
-    >>> recalibrate_folder(saved, home / "frames", alarm_rate=0.25, workers=1).n_groups
-    8
-    """
-    options: dict[str, Any] = {"networks": networks, "workers": workers, "name": name}
-    if annotations is None:
-        found = score_folder(model, folder, **options)
-        scores = found.scores.table()["score"].to_numpy()
-        return recalibrate(model.model, scores, where="unlabelled pictures", **goal)
-    pictures = read_picture_set(
-        folder, annotations=annotations, patients=patients, unannotated=unannotated
-    )
-    used = set(pictures.names)
-    with tempfile.TemporaryDirectory() as place:
-        # Only the annotated pictures are scored.
-        listed = Path(place) / "split.csv"
-        with listed.open("w", encoding="utf-8", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(["image", "split"])
-            for each in list_pictures(pictures.folder):
-                rows.writerow([each, "used" if each in used else "other"])
-        found = score_folder(model, pictures.folder, patients=listed, split="used", **options)
-    table = found.scores.table()
-    names = table["image"].to_pylist()
-    owners = [pictures.patients[each] for each in names] if pictures.patients else None
-    return recalibrate(
-        model.model,
-        table["score"].to_numpy(),
-        [pictures.is_positive(each) for each in names],
-        patients=owners,
-        where="labelled pictures",
-        **goal,
-    )
+    """Set the threshold that few enough candidates of labelled tables reach by mistake."""
+    check_target({"false_alarms": false_alarms, **others})
+    if label is None:
+        raise InputError(
+            Argument("false_alarms"),
+            " counts candidates that are not positive, which unlabelled tables do not show; name "
+            "the column of labels with ",
+            Argument("label"),
+        )
+    scored = score_rows(trained.model, trained.read())
+    after = choose_on(scored, where=about, false_alarms=false_alarms, confidence=confidence)
+    groups = _NewGroups(scored.group_score, scored.group_positive, scored.group_patient)
+    return _take(trained.model, groups, after)

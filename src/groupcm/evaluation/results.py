@@ -149,6 +149,10 @@ class LevelResult:
     positive_scores, negative_scores : ndarray
     note : str or None
         Why there is no ``roc`` or no ``decision``, as a sentence.
+    reliability : Reliability or None
+        Of the probabilities of units; None where there are none.
+    probability : str or None
+        What the probability of a unit is, in words, where there is a ``reliability``.
     """
 
     name: str
@@ -162,6 +166,8 @@ class LevelResult:
     positive_scores: Vector
     negative_scores: Vector
     note: str | None = None
+    reliability: Reliability | None = None
+    probability: str | None = None
 
 
 @dataclass(frozen=True)
@@ -279,7 +285,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Reliability:
-    """Predicted probability against the observed share, in bins of groups."""
+    """Predicted probability against the observed share, in bins of groups or of units above."""
 
     predicted: Vector
     observed: Vector

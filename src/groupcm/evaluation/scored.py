@@ -24,7 +24,9 @@ from groupcm.objective.terms import Index
 from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
-__all__ = ["ScoredCandidates", "ScoredRows", "require_whole_groups"]
+__all__ = ["ScoredCandidates", "ScoredRows", "require_whole_groups", "rows_with_missing"]
+
+_ROWS_AT_ONCE = 1 << 16
 
 Rows = Callable[[Index], NDArray[np.floating]]
 
@@ -56,6 +58,24 @@ def require_whole_groups(
             f"{index.ids[int(np.argmax(mixed))]!s} and False for others; it must be the same for "
             "all candidates of a group."
         )
+
+
+def rows_with_missing(X: Any) -> NDArray[np.bool_] | None:
+    """Return which rows of a matrix in memory hold a NaN; None where none does.
+
+    Examples
+    --------
+    >>> rows_with_missing(np.array([[1.0, np.nan], [2.0, 3.0]]))
+    array([ True, False])
+    """
+    found = np.zeros(X.shape[0], dtype=bool)
+    if isinstance(X, np.ndarray):
+        for first in range(0, len(X), _ROWS_AT_ONCE):
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            found[rows] = np.isnan(X[rows]).any(axis=1)
+    else:
+        found[np.repeat(np.arange(len(found)), np.diff(X.indptr))[np.isnan(X.data)]] = True
+    return found if found.any() else None
 
 
 class ScoredRows(NamedTuple):
@@ -114,6 +134,8 @@ class ScoredCandidates:
         Whether the centre of each candidate is inside its object.
     centre_distance : ndarray of shape (n,), or None
         The distance of the centres of each candidate and its object.
+    has_missing : ndarray of bool of shape (n,), or None
+        Which candidates have a missing feature; None where none has, or it is not known.
     """
 
     index: GroupIndex
@@ -130,8 +152,15 @@ class ScoredCandidates:
     listed: ListedObjects | None = None
     centre_inside: NDArray[Any] | None = None
     centre_distance: NDArray[np.floating] | None = None
+    has_missing: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
+        if np.isnan(self.score).any():
+            raise ValueError(
+                "the score that the model gives to the candidate of row "
+                f"{int(np.argmax(np.isnan(self.score)))} (counted from 0) is NaN; every candidate "
+                "needs a number."
+            )
         positive = self.group_positive
         if positive.all() or not positive.any():
             found = "positive" if positive.all() else "negative"

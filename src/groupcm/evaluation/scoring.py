@@ -24,7 +24,7 @@ from groupcm.data.validation import (
 from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.training.input import leave_out
 from groupcm.evaluation.listed import EmptyGroups
-from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scored import ScoredCandidates, rows_with_missing
 from groupcm.sources.base import Source
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.text import printable
@@ -100,6 +100,7 @@ def score_candidates(
         marks,
         levels=units,
         columns=more,
+        has_missing=rows_with_missing(matrix),
     )
 
 

@@ -66,6 +66,7 @@ def evaluate_tables(
     threshold: float | None = None,
     specificity: float | None = None,
     sensitivity: float | None = None,
+    false_alarms: float | None = None,
     confidence: float | None = None,
     decision_level: str = "group",
     validation: Tables | None = None,
@@ -101,9 +102,9 @@ def evaluate_tables(
         A table that lists every object, one row for each group that shows it, by the columns of
         objects and groups, and that of patients where a group has no candidates. Objects that no
         candidate is on count as missed.
-    threshold, specificity, sensitivity : float, optional
-        The threshold, or the specificity or the sensitivity that it keeps; one of them. By
-        default the threshold of the model.
+    threshold, specificity, sensitivity, false_alarms : float, optional
+        The threshold, or the specificity or the sensitivity that it keeps, or the largest number of
+        false alarms per group; one of them. By default the threshold of the model.
     confidence : float, optional
         With ``validation``, choose the threshold so that the target holds for new patients with
         this confidence.
@@ -156,7 +157,9 @@ def evaluate_tables(
     >>> found.data.n_positive_groups, found.group_roc.auc.estimate > 0.5
     (20, True)
     """
-    check_threshold(threshold, specificity, sensitivity, validation, confidence, decision_level)
+    check_threshold(
+        threshold, specificity, sensitivity, validation, confidence, decision_level, false_alarms
+    )
     require_two_classes(model_and_notes(model)[0])
     given = ColumnRoles(group, label, overlap, patient, annotated, object)
     trained = TrainedTables(
@@ -175,6 +178,7 @@ def evaluate_tables(
         confidence,
         decision_level,
         options.get("k"),
+        false_alarms,
     )
     columns = [by] if isinstance(by, str) else by
     scored = _scored(trained, candidates, all_groups, all_objects, pos_label, columns)
@@ -188,6 +192,7 @@ def evaluate_tables(
         threshold=chosen,
         specificity=specificity if chosen is None else None,
         sensitivity=sensitivity if chosen is None else None,
+        false_alarms=false_alarms if chosen is None else None,
         title=title or f"{Path(name).stem} on {data_name}",
         data_name=data_name,
         object_word=object_word(trained.given.object),

@@ -8,7 +8,7 @@ from pathlib import Path
 from groupcm.data.tables.formats import find_tables, open_table
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.estimators.level_columns import read_level_columns
-from groupcm.estimators.threshold_choice import choose_threshold
+from groupcm.evaluation.chosen_threshold import check_target, choose_on
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.trained_tables import TrainedTables, score_rows
 from groupcm.metrics.decision import ChosenThreshold
@@ -31,21 +31,21 @@ def check_threshold(
     validation: Tables | None,
     confidence: float | None = None,
     decision_level: str = "group",
+    false_alarms: float | None = None,
 ) -> None:
     """Raise one sentence where the options of the threshold contradict one another."""
-    wanted = {"threshold": threshold, "specificity": specificity, "sensitivity": sensitivity}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if len(given) > 1:
-        first, second, *_ = given
+    check_target(
+        {
+            "threshold": threshold,
+            "specificity": specificity,
+            "sensitivity": sensitivity,
+            "false_alarms": false_alarms,
+        }
+    )
+    if confidence is not None and not 0.0 < confidence < 1.0:
         raise InputError(
-            Argument(first),
-            " and ",
-            Argument(second),
-            " are both given; a threshold follows one",
+            Argument("confidence"), f" is {confidence:g}; it must be between 0 and 1, exclusively"
         )
-    for name, value in given.items():
-        if name != "threshold" and not 0.0 <= value <= 1.0:
-            raise InputError(Argument(name), f" is {value:g}; it is a share, between 0 and 1")
     for name, is_given in (
         ("confidence", confidence is not None),
         ("decision_level", decision_level != "group"),
@@ -75,6 +75,7 @@ def threshold_of_tables(
     confidence: float | None = None,
     decision_level: str = "group",
     k: int | None = None,
+    false_alarms: float | None = None,
 ) -> ChosenThreshold | None:
     """Return the threshold that is given, or chosen on validation tables; else None.
 
@@ -83,18 +84,15 @@ def threshold_of_tables(
     if validation is None or validated is None:
         return None if threshold is None else ChosenThreshold.given(threshold)
     is_same = not set(resolved_files(validation)).isdisjoint(resolved_files(trained.tables))
-    levels = validated.group_levels
     try:
-        return choose_threshold(
-            validated.group_positive,
-            validated.group_score,
+        return choose_on(
+            validated,
             where=f"groups of {name_of(validation)}",
             is_chosen_here=is_same,
             specificity=specificity,
             sensitivity=sensitivity,
+            false_alarms=false_alarms,
             confidence=confidence,
-            patients=validated.group_patient,
-            levels=levels,
             level=decision_level,
             k=1 if k is None or decision_level == "group" else k,
         )

@@ -22,7 +22,7 @@ from groupcm.estimators.level_columns import check_level_columns, noted_levels, 
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.tables import set_feature_names
 from groupcm.estimators.thresholds import notes_of
-from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scored import ScoredCandidates, rows_with_missing
 from groupcm.evaluation.scoring import positive_rows, score_source, scores_of
 from groupcm.persistence.model_file import read
 from groupcm.sources.candidates import Candidates, InMemoryCandidates, StreamedCandidates
@@ -359,6 +359,7 @@ def score_rows(model: Any, candidates: Candidates) -> ScoredCandidates:
         by_patient,
         objects=marks.get("objects"),
         annotated=marks.get("annotated"),
+        has_missing=rows_with_missing(candidates.X),
     )
 
 

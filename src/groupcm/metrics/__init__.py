@@ -18,9 +18,9 @@ from groupcm.metrics.auc_variance import (
     obuchowski_interval,
     obuchowski_test,
 )
-from groupcm.metrics.bootstrap import bootstrap_interval, roc_band
+from groupcm.metrics.bootstrap import bootstrap_interval
 from groupcm.metrics.clusters import FewClustersWarning
-from groupcm.metrics.comparison import compare
+from groupcm.metrics.comparison import compare, compare_levels
 from groupcm.metrics.curves import (
     candidate_roc_curve,
     group_average_precision,
@@ -40,6 +40,7 @@ from groupcm.metrics.operating import (
     specificity_at_threshold,
 )
 from groupcm.metrics.predictive import PredictiveValues, predictive_values
+from groupcm.metrics.ranking_intervals import roc_band
 from groupcm.metrics.registry import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.reliability import ReliabilityCurve, group_brier_score, reliability_curve
 from groupcm.metrics.results import (
@@ -94,6 +95,7 @@ __all__ = [
     "candidate_roc_auc",
     "candidate_roc_curve",
     "compare",
+    "compare_levels",
     "delong_interval",
     "delong_test",
     "froc_curve",

@@ -16,17 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import no_groups
-from groupcm.metrics.clusters import Clusters, fewest_clusters, read_clusters
-from groupcm.metrics.intervals import Edges, widened_band
+from groupcm.metrics.clusters import Clusters, clusters_by_score, fewest_clusters
+from groupcm.metrics.intervals import Edges
 from groupcm.metrics.registry import (
     RESAMPLED,
     Metric,
     edges_of,
     metric_named,
-    sensitivities_at,
 )
 from groupcm.metrics.resampling import FunctionOfCounts, Resampling
-from groupcm.metrics.results import Interval, SensitivityBand
+from groupcm.metrics.results import Interval
 from groupcm.metrics.roc import Ranking, candidate_roc_auc, rank
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, rows_and_groups
 
@@ -37,7 +36,6 @@ __all__ = [
     "counted_metric",
     "on_rebuilt_rows",
     "resampled_metric",
-    "roc_band",
 ]
 
 
@@ -130,65 +128,6 @@ def bootstrap_interval(
     return found.interval(0, resampling)
 
 
-def roc_band(
-    y: ArrayLike,
-    scores: ArrayLike,
-    groups: ArrayLike | None = None,
-    *,
-    fpr: ArrayLike | None = None,
-    clusters: ArrayLike | None = None,
-    level: float = 0.95,
-    n_resamples: int = 2000,
-    random_state: int | np.random.Generator | None = 0,
-    pos_label: Any = None,
-) -> SensitivityBand:
-    """Compute pointwise bounds of the sensitivity at each false positive rate.
-
-        max { tpr(t) : fpr(t) <= fpr_j }
-
-    of every resample, and its percentiles as in `bootstrap_interval`, widened in the same way
-    where they reach 0 or 1. For candidates, give their groups as clusters.
-
-    Parameters
-    ----------
-    y, scores, groups, pos_label
-        As for `group_roc_curve`.
-    fpr : array-like, optional
-        Rising, between 0 and 1; without it 0, 0.01, …, 1.
-    clusters, level, n_resamples, random_state
-        As for `bootstrap_interval`, whose warnings apply.
-
-    Returns
-    -------
-    SensitivityBand
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.arange(200) % 4 == 0
-    >>> band = roc_band(y, y + rng.standard_normal(200), fpr=[0.1, 0.5, 1.0])
-    >>> band.low[0] < band.high[0], band.low[2], band.high[2]
-    (np.True_, np.float64(1.0), np.float64(1.0))
-    """
-    at = np.linspace(0, 1, 101) if fpr is None else np.asarray(fpr, dtype=np.float64)
-    if at.ndim != 1 or not np.all((at >= 0) & (at <= 1)) or np.any(np.diff(at) < 0):
-        raise ValueError("fpr must hold rising numbers between 0 and 1.")
-    resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
-    truth = read_truth(y, scores, groups, pos_label=pos_label)
-    found = read_clusters(clusters, truth.index, len(np.asarray(y)))
-    ranking = rank(truth.is_positive, truth.scores, found.of_group, found.n_clusters)
-    of_counts = sensitivities_at(ranking, at)
-    values = resampling.values(of_counts, ranking.positives, ranking.negatives)
-    n_clusters = fewest_clusters(ranking.positives, ranking.negatives)
-    low, high = resampling.bounds(values, n_clusters)
-    estimate = of_counts(np.ones(found.n_clusters, dtype=np.int64))
-    holding = (
-        int(np.count_nonzero(ranking.positives)),
-        int(np.count_nonzero(ranking.negatives)),
-    )
-    return SensitivityBand(*widened_band(estimate, low, high, at, holding, level))
-
-
 @dataclass(frozen=True)
 class Resampled:
     """A metric of every set of scores, on the data and on its resamples.
@@ -258,8 +197,7 @@ def resampled_metric(
         counted="candidate" if found.of_rows else "group",
         in_threads=found.is_declared,
     )
-    n_clusters = fewest_clusters(ranking.positives, ranking.negatives)
-    return Resampled(found.estimates, values, n_clusters, found.edges, found.scores)
+    return found.resampled(values, fewest_clusters(ranking.positives, ranking.negatives))
 
 
 @dataclass(frozen=True)
@@ -289,6 +227,10 @@ class CountedMetric:
     scores: list[NDArray[Any]]
     of_rows: bool
     is_declared: bool
+
+    def resampled(self, values: NDArray[np.float64], n_clusters: int) -> Resampled:
+        """Return the metric with its values on resamples, one column for each set of scores."""
+        return Resampled(self.estimates, values, n_clusters, self.edges, self.scores)
 
 
 def counted_metric(
@@ -321,7 +263,7 @@ def counted_metric(
     truths = [_read(y, scores, groups, of_rows) for scores in several_scores]
     estimates = [float(metric(y, scores, groups)) for scores in several_scores]
     index = truths[0].index
-    found = read_clusters(clusters, index, len(np.asarray(y)))
+    found = clusters_by_score(clusters, index, several_scores[0], len(np.asarray(y)))
     cluster = found.of_row if of_rows else found.of_group
     rankings = [rank(t.is_positive, t.scores, cluster, found.n_clusters) for t in truths]
     if is_declared:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +24,10 @@ from groupcm.errors import MessageWarning
 __all__ = [
     "Clusters",
     "FewClustersWarning",
+    "clusters_by_score",
     "expanded_tail",
     "fewest_clusters",
+    "numbered_by_highest",
     "read_clusters",
     "student_quantile",
     "two_sided_p_value",
@@ -33,6 +36,8 @@ __all__ = [
 
 
 _FEW = 10
+# The counts of so many clusters fit the cache of a core, which reads them in any order.
+_MOST_CACHED = 2**15
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,44 @@ def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: 
     of_row = numbered.codes
     of_group = of_row if index is None else owner_of_groups(index, numbered, "clusters")
     return Clusters(of_row, of_group, numbered.n_groups)
+
+
+def clusters_by_score(
+    clusters: ArrayLike | None, index: GroupIndex | None, scores: ArrayLike, n_rows: int
+) -> Clusters:
+    """Number the clusters as `read_clusters` does, very many of them by their highest scores.
+
+    A pass over the groups in falling order of their scores then reads the counts of the clusters
+    nearly in the order in which they are stored, instead of one per line of the cache. All clusters
+    are drawn with the same probability, so that their numbers do not change what a resample is.
+
+    Examples
+    --------
+    >>> clusters_by_score(["p", "p", "q"], None, [1.0, 2.0, 3.0], 3).of_row.tolist()
+    [0, 0, 1]
+    """
+    found = read_clusters(clusters, index, n_rows)
+    return (
+        found
+        if found.n_clusters <= _MOST_CACHED
+        else numbered_by_highest(found, np.asarray(scores))
+    )
+
+
+def numbered_by_highest(clusters: Clusters, scores: NDArray[Any]) -> Clusters:
+    """Return the same clusters, numbered from the one of the highest score down.
+
+    Examples
+    --------
+    >>> found = read_clusters(["p", "p", "q"], None, 3)
+    >>> numbered_by_highest(found, np.array([1.0, 2.0, 3.0])).of_row.tolist()
+    [1, 1, 0]
+    """
+    highest = np.full(clusters.n_clusters, -np.inf)
+    np.maximum.at(highest, clusters.of_row, scores.astype(np.float64))
+    number = np.empty(clusters.n_clusters, dtype=np.intp)
+    number[np.argsort(highest)[::-1]] = np.arange(clusters.n_clusters)
+    return Clusters(number[clusters.of_row], number[clusters.of_group], clusters.n_clusters)
 
 
 class FewClustersWarning(MessageWarning):

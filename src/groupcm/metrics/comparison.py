@@ -11,6 +11,7 @@ it respects clusters, where groups are not independent.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.metrics.bootstrap import resampled_metric
 from groupcm.metrics.clusters import two_sided_p_value
 from groupcm.metrics.intervals import difference_at_edges, ranked_alike
+from groupcm.metrics.levels import level_scores
 from groupcm.metrics.registry import Metric, metric_name, metric_named
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Comparison
+from groupcm.metrics.truth import require_both_classes
+from groupcm.utils.text import printable
 
-__all__ = ["compare", "normal_p_value"]
+__all__ = ["compare", "compare_levels", "normal_p_value"]
 
 
 def compare(
@@ -102,6 +106,67 @@ def compare(
         n_resamples=int(np.count_nonzero(np.isfinite(differences))),
         metric=metric_name(metric),
     )
+
+
+def compare_levels(
+    y: ArrayLike,
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    levels: Mapping[str, ArrayLike],
+    *,
+    aggregate: str = "max",
+    k: int = 1,
+    metric: str | Metric = "group_roc_auc",
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
+) -> dict[str, Comparison]:
+    """Compare two sets of scores at every level, from the groups to the patients.
+
+    Parameters
+    ----------
+    y, scores_a, scores_b, metric, level, n_resamples, random_state, pos_label
+        As for `compare`.
+    levels : mapping of str to array-like of shape (n,)
+        The unit of each candidate, from the lowest level, the groups, to the highest; nested. The
+        units of the highest are resampled.
+    aggregate, k
+        How the scores of groups make those of units; see `level_scores`.
+
+    Returns
+    -------
+    dict of str to Comparison
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> frames = np.arange(300)
+    >>> patients, y = frames // 5, frames % 10 == 0
+    >>> good, bad = 4 * y + rng.standard_normal(300), rng.standard_normal(300)
+    >>> found = compare_levels(y, good, bad, {"frame": frames, "patient": patients})
+    >>> [name for name, each in found.items() if each.difference.low > 0]
+    ['frame', 'patient']
+    """
+    a, b = (
+        level_scores(y, scores, levels, aggregate=aggregate, k=k, pos_label=pos_label)
+        for scores in (scores_a, scores_b)
+    )
+    for name, units in a.items():
+        require_both_classes(units.is_positive, printable(name))
+    return {
+        name: compare(
+            units.is_positive,
+            units.scores,
+            b[name].scores,
+            metric=metric,
+            clusters=units.cluster,
+            level=level,
+            n_resamples=n_resamples,
+            random_state=random_state,
+        )
+        for name, units in a.items()
+    }
 
 
 def normal_p_value(

@@ -25,10 +25,19 @@ from groupcm.metrics.truth import positive_rows, valid_scores
 from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
-__all__ = ["AGGREGATES", "Level", "Levels", "index_units", "level_scores", "read_levels"]
+__all__ = [
+    "AGGREGATES",
+    "Level",
+    "Levels",
+    "above_groups",
+    "index_units",
+    "level_scores",
+    "read_levels",
+]
 
 #: How the scores of groups make the score of a unit above them.
 AGGREGATES = ("max", "kth_largest", "top_mean")
+_GROUP = "group"
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,21 @@ def index_units(name: str, ids: ArrayLike) -> GroupIndex:
             f"level {shown} has no id at row {{}}; every candidate needs a unit of each level.",
         )
     return index_groups(values)
+
+
+def above_groups(groups: ArrayLike, levels: Mapping[str, ArrayLike]) -> dict[str, ArrayLike]:
+    """Return the levels with the groups below them; raise where a level has their name.
+
+    Examples
+    --------
+    >>> list(above_groups([1, 1, 2], {"patient": list("ppp")}))
+    ['group', 'patient']
+    """
+    if _GROUP in levels:
+        raise ValueError(
+            "a level above the group is called 'group'; give it another name, such as 'video'."
+        )
+    return {_GROUP: groups, **levels}
 
 
 def level_scores(

@@ -35,6 +35,7 @@ __all__ = [
     "comparison_figures",
     "looks_of",
     "pair_sentence",
+    "pair_sentences",
     "summary_sentences",
 ]
 
@@ -80,6 +81,11 @@ def pair_sentence(pair: Pair, level: float = 0.95) -> str:
     bounds = f"{percent(level)} CI {bounds}"
     size = fraction(difference.estimate)
     return f"{ahead} and {behind} tie (difference {size}, {bounds}, {chance})."
+
+
+def pair_sentences(pairs: Sequence[Pair], level: float) -> list[tuple[str, bool]]:
+    """Return the sentence of each pair, and whether its difference is clear."""
+    return [(pair_sentence(pair, level), pair.is_clear(level)) for pair in pairs]
 
 
 def summary_sentences(comparison: ModelComparison) -> list[str]:

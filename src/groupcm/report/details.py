@@ -15,13 +15,15 @@ from groupcm.report.figures.curves import roc_of_models_figure, yield_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.flow import FlowBox, flow_figure
 from groupcm.report.figures.forest import ForestRow, forest_figure
-from groupcm.utils.formatting import count, interval, number, percent
+from groupcm.report.figures.scores import reliability_figure
+from groupcm.utils.formatting import count, fraction, interval, number, percent
 from groupcm.utils.text import capitalised, counted, plural, seconds, singular
 
 __all__ = [
     "YieldRow",
     "flow_of",
     "levels_figure",
+    "levels_reliability",
     "rates_rows",
     "subgroup_figures",
     "yield_of",
@@ -86,6 +88,22 @@ def levels_figure(evaluation: Evaluation) -> CaptionedFigure | None:
         f"{listed}.",
         roc_of_models_figure(rocs, series_of(rocs), of="unit"),
     )
+
+
+def levels_reliability(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    """Draw the reliability of the probabilities of each level above the group."""
+    for number_of_level, found in enumerate(evaluation.levels, start=1):
+        if found.reliability is None:
+            continue
+        name, names = (clean(form(found.name)) for form in (singular, plural))
+        yield CaptionedFigure(
+            f"levels_{number_of_level}_reliability",
+            f"Reliability of the probabilities of {names}",
+            f"The probability of a {name} is {found.probability}. Points above the dashed line: "
+            f"more {names} are positive than the probabilities say.",
+            f"Brier score {fraction(found.reliability.brier)}.",
+            reliability_figure(found.reliability, name),
+        )
 
 
 def yield_of(evaluation: Evaluation) -> CaptionedFigure | None:

@@ -11,7 +11,13 @@ from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localis
 from groupcm.metrics import Interval
 from groupcm.plots.style import series_of
 from groupcm.report.captions import at_threshold, describe_learning_curve, has_high_specificity
-from groupcm.report.details import flow_of, levels_figure, subgroup_figures, yield_of
+from groupcm.report.details import (
+    flow_of,
+    levels_figure,
+    levels_reliability,
+    subgroup_figures,
+    yield_of,
+)
 from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.learning import learning_figure
@@ -201,6 +207,7 @@ def _explaining(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
             f"Brier score {fraction(reliability.brier)}.",
             reliability_figure(reliability, evaluation.unit),
         )
+    yield from levels_reliability(evaluation)
 
 
 class Tile(NamedTuple):

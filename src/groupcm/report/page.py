@@ -212,12 +212,9 @@ def draw_comparison(comparison: ModelComparison) -> Page:
         group_rocs=[(model.name, model.group_roc) for model in models],
         swatch=lambda name: colour_name(looks[name].colour),
         chosen_hyperparameters=parts.chosen_hyperparameters,
-        pairs=[
-            (
-                parts.pair_sentence(pair, comparison.level),
-                pair.is_clear(comparison.level),
-            )
-            for pair in comparison.pairs
+        pairs=parts.pair_sentences(comparison.pairs, comparison.level),
+        level_pairs=[
+            (each, parts.pair_sentences(each.pairs, comparison.level)) for each in comparison.levels
         ],
     )
 

@@ -29,7 +29,7 @@ __all__ = [
 
 _DOTS_PER_INCH = 200
 _METRICS = "metrics.json"
-_SUBGROUPS = re.compile(r"subgroups_\d+_(sensitivity|specificity)")
+_NUMBERED = re.compile(r"subgroups_\d+_(sensitivity|specificity)|levels_\d+_reliability")
 
 FIGURE_NAMES = frozenset(
     {
@@ -70,7 +70,7 @@ def _remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
     """
     for file in folder.iterdir():
         is_figure = file.suffix in (".svg", ".png") and (
-            file.stem in FIGURE_NAMES or _SUBGROUPS.fullmatch(file.stem)
+            file.stem in FIGURE_NAMES or _NUMBERED.fullmatch(file.stem)
         )
         if (is_figure or file.name == _METRICS) and file not in written and file.is_file():
             file.unlink()

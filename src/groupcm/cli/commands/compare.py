@@ -9,7 +9,7 @@ from groupcm.cli.options.common import columns_of
 from groupcm.cli.output import positive_words, print_line, running, seconds, show_rows
 from groupcm.data.tables.formats import check_not_input
 from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES
-from groupcm.evaluation.comparison.results import ModelComparison, ModelResult
+from groupcm.evaluation.comparison.results import LevelComparison, ModelComparison, ModelResult
 from groupcm.evaluation.comparison.tables import compare_tables
 from groupcm.evaluation.documents import check_document, comparison_document, save_document
 from groupcm.report.comparison import pair_sentence
@@ -24,6 +24,7 @@ from groupcm.utils.formatting import (
     singular,
 )
 from groupcm.utils.progress import announce_stage, without_steps
+from groupcm.utils.text import printable
 
 __all__ = ["run"]
 
@@ -43,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
             random_state=arguments.seed,
             title=arguments.title,
             levels=arguments.levels,
+            aggregate=arguments.aggregate or "max",
+            k=1 if arguments.k is None else arguments.k,
             unit=arguments.unit,
         )
         files = []
@@ -92,6 +95,21 @@ def _show(found: ModelComparison) -> None:
         print_line(note)
     for pair in found.pairs:
         print_line(pair_sentence(pair))
+    for level in found.levels:
+        _show_level(level, found.level)
+
+
+def _show_level(found: LevelComparison, confidence: float) -> None:
+    if found.note is not None:  # which was a warning already
+        return
+    name, names = (printable(form(found.name)) for form in (singular, plural))
+    print_line(
+        f"{capitalised(name)} AUC of {found.n_positive:,} positive and {found.n_negative:,} "
+        f"negative {names}:"
+    )
+    show_rows([(model, interval(roc.auc)) for model, roc in found.rocs.items()])
+    for pair in found.pairs:
+        print_line(pair_sentence(pair, confidence))
 
 
 def _row(model: ModelResult) -> str:

@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             threshold=arguments.threshold,
             specificity=arguments.specificity,
             sensitivity=arguments.sensitivity,
+            false_alarms=arguments.false_alarms,
             confidence=arguments.confidence,
             decision_level=arguments.decision_level,
             validation=arguments.validation,

@@ -7,14 +7,15 @@ import argparse
 from groupcm.cli.output import print_line, running, show_rows
 from groupcm.cli.summaries import format_threshold, with_interval
 from groupcm.data.tables.formats import check_not_input
-from groupcm.evaluation.recalibration import Recalibration, recalibrate_folder, recalibrate_tables
+from groupcm.evaluation.folder_recalibration import recalibrate_folder
+from groupcm.evaluation.recalibration import Recalibration, recalibrate_tables
 from groupcm.images.listing import is_picture_folder
 from groupcm.persistence.model_file import read, save
 from groupcm.utils.files import check_output
 
 __all__ = ["run"]
 
-_GOAL = ("alarm_rate", "specificity", "sensitivity", "prevalence", "confidence")
+_GOAL = ("alarm_rate", "specificity", "sensitivity", "false_alarms", "prevalence", "confidence")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -42,8 +42,13 @@ _OF_FILES = ("labels", "annotations", "category", "patch_size")
 _OF_TABLES = ("overlap", "object", "annotated", "weight", "features", "levels", "all_groups")
 
 
-def add_columns(columns, *, with_marks: bool = False, with_levels: bool = False) -> None:
-    """Add the columns of a training table; ``with_marks`` adds annotation and weights."""
+def add_columns(
+    columns, *, with_marks: bool = False, with_levels: bool = False, aggregate: str | None = None
+) -> None:
+    """Add the columns of a training table; ``with_marks`` adds annotation and weights.
+
+    With ``with_levels`` there are levels; ``aggregate`` is as for `add_levels`.
+    """
     columns.description = (
         "A table that groupcm images wrote describes its own columns; other tables need them here."
     )
@@ -61,7 +66,11 @@ def add_columns(columns, *, with_marks: bool = False, with_levels: bool = False)
     if with_marks:
         _add_mark_columns(columns)
     if with_levels:
-        add_levels(columns, "folds never split a unit of the highest level; not used as features")
+        add_levels(
+            columns,
+            "folds never split a unit of the highest level; not used as features",
+            aggregate=aggregate,
+        )
     add_features(
         columns,
         "'f*' and shape (all names that begin with shape_) select several; default: one column "
@@ -200,8 +209,11 @@ class _TakeLevel(argparse.Action):
         setattr(namespace, self.dest, {**levels, name: column or name})
 
 
-def add_levels(columns, help: str, *, with_aggregate: bool = False) -> None:
-    """Add ``--level``; ``with_aggregate`` adds how scores of groups make those of units."""
+def add_levels(columns, help: str, *, aggregate: str | None = None) -> None:
+    """Add ``--level``, and how scores of groups make those of units.
+
+    ``aggregate`` is what the default of that is taken from, before "max"; None leaves it out.
+    """
     columns.add_argument(
         "--level",
         dest="levels",
@@ -210,21 +222,21 @@ def add_levels(columns, help: str, *, with_aggregate: bool = False) -> None:
         help="a level above the group, such as video=video_id; give it again for each higher "
         f"level, up to the patient; {help}",
     )
-    if not with_aggregate:
+    if aggregate is None:
         return
     columns.add_argument(
         "--aggregate",
         choices=("max", "kth_largest", "top_mean"),
         help="the score of a unit of a level: the largest of its groups, the K-th largest (an "
-        "alarm where at least K groups raise one), or the mean of the K largest (default: as the "
-        "model decides, else max)",
+        f"alarm where at least K groups raise one), or the mean of the K largest (default: "
+        f"{aggregate}max)",
     )
     columns.add_argument(
         "--top",
         dest="k",
         type=whole,
         metavar="K",
-        help="for --aggregate (default: as the model decides, else 1)",
+        help=f"for --aggregate (default: {aggregate}1)",
     )
 
 

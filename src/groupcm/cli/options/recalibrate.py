@@ -35,6 +35,11 @@ def add_recalibrate(parser: argparse.ArgumentParser) -> None:
         ("alarm-rate", "the share of groups that may raise an alarm"),
         ("specificity", "the specificity to keep (default: that of the model's threshold)"),
         ("sensitivity", "the sensitivity to keep, on labelled groups"),
+        (
+            "false-alarms",
+            "the largest number of rows per group that are not positive and raise an alarm, on "
+            "labelled tables",
+        ),
         ("prevalence", "the share of positive groups among unlabelled ones, for --specificity"),
         ("confidence", "keep the target for new patients with this confidence (labelled groups)"),
     ):

@@ -38,6 +38,7 @@ __all__ = [
 
 _MODEL = "a model that groupcm fit wrote"
 _SAVED = "a model that groupcm fit or groupcm.save wrote"
+_AS_DECIDED = "as the model decides, else "
 
 
 def add_score(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +62,7 @@ def add_score(parser: argparse.ArgumentParser) -> None:
         "the positive label of these tables, if their labels differ from those of the training",
     )
     add_levels(
-        columns, "SCORES_NAME is written for each (default: as in training)", with_aggregate=True
+        columns, "SCORES_NAME is written for each (default: as in training)", aggregate=_AS_DECIDED
     )
     add_features(columns, "default: those that the model was trained with")
 
@@ -154,7 +155,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         columns,
         "the positive label of these tables, if their labels differ from those of the training",
     )
-    add_levels(columns, "its results are shown (default: as in training)", with_aggregate=True)
+    add_levels(columns, "its results are shown (default: as in training)", aggregate=_AS_DECIDED)
     columns.add_argument(
         "--by",
         action="append",
@@ -191,6 +192,11 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     for name, help in (
         ("specificity", "choose the threshold that keeps this specificity"),
         ("sensitivity", "choose the threshold that keeps this sensitivity"),
+        (
+            "false-alarms",
+            "choose the lowest threshold that at most this number of rows per group reach that are "
+            "not positive, such as 0.5",
+        ),
         ("threshold", "use this threshold"),
     ):
         choice.add_argument(f"--{name}", type=number, metavar="S", help=help)
@@ -279,7 +285,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     add_report(parser)
     parser.add_argument("--title", metavar="TEXT", help="the title of the report")
-    add_columns(parser.add_argument_group("columns"), with_marks=True, with_levels=True)
+    columns = parser.add_argument_group("columns")
+    add_columns(columns, with_marks=True, with_levels=True, aggregate="")
     how = parser.add_argument_group("comparison")
     how.add_argument(
         "--models",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm import __version__
 from groupcm.data.group_table import group_level
+from groupcm.data.validation import check_length
+from groupcm.evaluation.comparison.compared_levels import compare_at_levels
 from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES, contenders
 from groupcm.evaluation.comparison.crossfit import CrossFit, CrossFits, Progress, crossfit, folds_of
@@ -19,9 +21,10 @@ from groupcm.evaluation.comparison.learning_curve import fold_percentiles, learn
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.curves import roc_of
 from groupcm.evaluation.results import DataCounts, Roc
-from groupcm.metrics import Metric, compare
+from groupcm.metrics import Metric, compare, read_levels
+from groupcm.metrics.levels import above_groups
 from groupcm.utils.merged_warnings import merge_warnings
-from groupcm.utils.text import listed
+from groupcm.utils.text import listed, printable
 
 __all__ = ["chosen_contenders", "compare_models"]
 
@@ -88,6 +91,9 @@ def compare_models(
     unit: str = "group",
     data_name: str = "",
     progress: Progress | None = None,
+    levels: Mapping[str, ArrayLike] | None = None,
+    aggregate: str = "max",
+    k: int = 1,
 ) -> ModelComparison:
     """Train several models on the same folds with the same budget, and compare them.
 
@@ -129,6 +135,15 @@ def compare_models(
         as in "query/queries".
     progress : callable, optional
         Is called with a text at the start of each step.
+    levels : mapping of str to array-like of shape (n,), optional
+        The unit of each candidate at each level above the group, from the lowest to the highest,
+        such as ``{"video": videos, "patient": patients}``; each level nested in the next. The
+        models are compared at every level. Folds split no unit of the highest, which takes the
+        place of ``patients`` where those are not given.
+    aggregate : {"max", "kth_largest", "top_mean"}
+        How the scores of groups make the scores of units; see `groupcm.metrics.level_scores`.
+    k : int, default=1
+        For "kth_largest" and "top_mean".
 
     Returns
     -------
@@ -147,9 +162,15 @@ def compare_models(
     >>> [model.name for model in found.models], [(pair.a, pair.b) for pair in found.pairs]
     (['SVM', 'GCM'], [('GCM', 'SVM')])
     """
+    levels = levels or {}
+    for name, ids in levels.items():
+        check_length(f"level {printable(name)}", ids, len(np.asarray(y)))
+    if levels and patients is None:
+        patients = list(levels.values())[-1]
     data = LabelledCandidates.check(
         X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
     )
+    units = _units(data, levels)
     chosen = chosen_contenders(models, n_settings, max_negatives, random_state)
     # Folds come first, because their errors name the user's own ids.
     folds = folds_of(data, cv, random_state)
@@ -164,6 +185,16 @@ def compare_models(
             progress(f"resampling {drawn} for the intervals")
         pooled = [_pool(data, fits, result, options) for result in fits.results]
         pairs = _pairs(pooled, options)
+        above = compare_at_levels(
+            pooled[0].truth,
+            fits.fold[fits.left_out],
+            {fit.contender.name: fit.scores[fits.left_out] for fit in fits.results},
+            {name: ids[fits.left_out] for name, ids in units.items()},
+            _first(pooled).result.name,
+            aggregate=aggregate,
+            k=k,
+            **options,
+        )
         curve = learning_curve(data, fits, progress=progress, **options) if learning else None
     at_ends = [fit for fit in fits.results if 2 * max(fit.n_at_ends) > len(fits.folds)]
     return ModelComparison(
@@ -179,7 +210,17 @@ def compare_models(
         level=level,
         unit=unit,
         notes=[*_unannotated_notes(data, chosen), *map(_end_note, at_ends)],
+        levels=above,
     )
+
+
+def _units(data: LabelledCandidates, levels: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
+    """Return the unit of each candidate at each level; raise where they are not nested."""
+    units = {name: np.asarray(ids) for name, ids in levels.items()}
+    if units:
+        patients = {} if "patients" in units else {"patients": data.clusters}
+        read_levels({**above_groups(data.groups, units), **patients})
+    return units
 
 
 def _end_note(fit: CrossFit) -> str:
@@ -247,8 +288,13 @@ def _candidate_roc(
     return roc_of(truth.y, percentiles, clusters=truth.clusters, **options)
 
 
+def _first(pooled: Sequence[_Pooled]) -> _Pooled:
+    """Return the model that the others are compared with: the GCM, or the last one."""
+    return next((one for one in pooled if one.result.name == "GCM"), pooled[-1])
+
+
 def _pairs(pooled: Sequence[_Pooled], options: dict[str, Any]) -> list[Pair]:
-    a = next((one for one in pooled if one.result.name == "GCM"), pooled[-1])
+    a = _first(pooled)
     return [
         Pair(
             a.result.name,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from groupcm.evaluation.results import DataCounts, LearningCurve, Roc
 from groupcm.metrics import Comparison
 
-__all__ = ["ModelComparison", "ModelResult", "Pair"]
+__all__ = ["LevelComparison", "ModelComparison", "ModelResult", "Pair"]
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,42 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class LevelComparison:
+    """The comparison at one level above the group, such as the video or the patient.
+
+    Attributes
+    ----------
+    name : str
+        The user's word for a unit of the level, such as "patient".
+    aggregate : {"max", "kth_largest", "top_mean"}
+        How the scores of groups make the score of a unit; see `groupcm.metrics.level_scores`.
+    k : int
+    n_positive, n_negative : int
+        Numbers of units.
+    rocs : mapping of str to Roc
+        By the names of the models; empty where a fold has units of one class only.
+    pairs : sequence of Pair
+    note : str or None
+        Why there are no ``rocs``, as a sentence.
+    """
+
+    name: str
+    aggregate: str
+    k: int
+    n_positive: int = 0
+    n_negative: int = 0
+    rocs: Mapping[str, Roc] = field(default_factory=dict)
+    pairs: Sequence[Pair] = ()
+    note: str | None = None
+
+
+@dataclass(frozen=True)
 class ModelComparison:
     """Several models on the same folds, each tuned over ``n_settings`` hyperparameters.
 
     ``notes`` are sentences on missing annotation and on grids that were too narrow. ``labels`` are
     the negative and the positive label, where they are known, and ``unit`` is the user's word for a
-    group, such as "frame".
+    group, such as "frame". ``levels`` are those above the group, from the lowest to the highest.
     """
 
     title: str
@@ -71,3 +101,4 @@ class ModelComparison:
     notes: Sequence[str] = ()
     labels: tuple[Any, Any] | None = None
     unit: str = "group"
+    levels: Sequence[LevelComparison] = ()

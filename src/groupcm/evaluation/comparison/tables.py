@@ -13,6 +13,7 @@ from groupcm.estimators.level_columns import (
     check_level_columns,
     columns_to_exclude,
     patient_column,
+    read_level_columns,
     require_nested_columns,
 )
 from groupcm.evaluation.comparison.compare_models import chosen_contenders, compare_models
@@ -34,10 +35,15 @@ class LabelledTables:
     ----------
     candidates : InMemoryCandidates
         Its positive label is known.
+    levels : mapping of str to str, optional
+        The column of each level above the group.
     """
 
-    def __init__(self, candidates: InMemoryCandidates) -> None:
+    def __init__(
+        self, candidates: InMemoryCandidates, levels: Mapping[str, str] | None = None
+    ) -> None:
         self.candidates = candidates
+        self.levels = levels or {}
 
     @property
     def labels(self) -> tuple[Any, Any]:
@@ -132,7 +138,7 @@ def read_labelled(
     candidates.warn_of_leakage()
     _require_two_classes(candidates, purpose)
     candidates.name_positive(pos_label)
-    return LabelledTables(candidates)
+    return LabelledTables(candidates, units)
 
 
 def compare_tables(
@@ -179,9 +185,10 @@ def compare_tables(
         The word for a group in the report, such as "frame".
     levels : mapping of str to str, optional
         The column of each level above the group, from the lowest to the highest. They are not
-        features, and folds split no unit of the highest.
+        features, folds split no unit of the highest, and the models are compared at every level.
     **options
-        More options of `groupcm.evaluation.compare_models`, such as ``learning``.
+        More options of `groupcm.evaluation.compare_models`, such as ``learning``, ``aggregate``
+        and ``k``.
 
     Returns
     -------
@@ -220,6 +227,7 @@ def compare_tables(
         unit=unit,
         data_name=data.name,
         progress=announce_stage,
+        levels=read_level_columns(data.candidates.files, data.levels),
         **options,
     )
     return replace(found, labels=data.labels)
