@@ -224,7 +224,7 @@ FORGERIES = [
         "it must be 1,000 at most",
     ),
     ("bins_one_hot", in_transformer("attributes", n_bins_=array([3, 3, 4], "<i8")), "n_bins_"),
-    ("spline_transformer", in_transformer("params", degree=3), "no spline of degree 3"),
+    ("spline_transformer", in_transformer("params", degree=3), "not a spline of degree 3"),
     ("spline_transformer", in_transformer("attributes", n_features_out_=15), "n_features_out_"),
     ("nystroem_sampler", in_transformer("params", n_jobs=10**6), "n_jobs is 1000000"),
     ("nystroem_sampler", in_transformer("params", kernel={"$scalar": "<f8"}), "is the type"),

@@ -200,7 +200,7 @@ def test_missing_candidates_count_as_missed():
         ({"sensitivity": 1.5, "confidence": 0.9}, "is not a share"),
         ({"sensitivity": 0.9, "specificity": 0.9}, "are both given"),
         ({"patient_sensitivity": 0.9}, "needs clusters"),
-        ({"false_alarms": -1.0}, "no number of at least 0"),
+        ({"false_alarms": -1.0}, "not a number of at least 0"),
         ({"false_alarms": 2.0, "confidence": 0.9}, "below 1, the most that are counted"),
         ({"false_alarms": 0.5, "confidence": 0.9, "most_per_group": 0}, "most_per_group=0"),
     ],
