@@ -21,6 +21,7 @@ from scipy.optimize import root_scalar
 from groupcm.objective.problem import Problem
 from groupcm.solvers.objective import AnyBlock, Evaluation, evaluate_blocks, slope_of_blocks
 from groupcm.solvers.solution import Budget
+from groupcm.solvers.stop_rule import StopRule
 from groupcm.utils.typing import Vector
 
 __all__ = ["COLD", "TEPID", "WARM", "Newton"]
@@ -89,12 +90,12 @@ class Newton:
 
     def minimise(
         self,
-        tol: float,
+        rule: StopRule,
         temperature: float = COLD,
         slack: float = np.inf,
         enough: float = 0.0,
     ) -> None:
-        """Cool down until the relative gap is ``tol`` or the gap itself ``enough``.
+        """Cool down until the gap is as small as ``rule`` asks, or ``enough``.
 
         Begins at a temperature whose error, at the starting point, is at most ``slack``:
         hotter would lead away from a point that is already better than that. Where the path
@@ -105,33 +106,33 @@ class Newton:
         while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
             here = self.evaluate(self.best, temperature)
-        here, temperature = self._find_path(here, temperature, tol)
+        here, temperature = self._find_path(here, temperature, rule)
         cooling = _COOLING
         while temperature >= _COLDEST:
             before = self.evaluations
-            here = self._descend(here, temperature, tol)
-            if self._closed(tol):
+            here = self._descend(here, temperature, rule)
+            if self._closed(rule):
                 break
             cooling = _next_cooling(cooling, self.evaluations - before)
             here = self._cool(here, temperature, cooling * temperature)
             temperature *= cooling
 
     def _find_path(
-        self, here: Evaluation, temperature: float, tol: float
+        self, here: Evaluation, temperature: float, rule: StopRule
     ) -> tuple[Evaluation, float]:
         """Get onto the path: at this temperature where that is quickly done, else at a hotter."""
         while temperature < COLD:
-            here, _ = self._take_steps(here, temperature, tol, _STEPS_TO_THE_PATH)
-            if self._closed(tol) or self._is_on_path(here):
+            here, _ = self._take_steps(here, temperature, rule, _STEPS_TO_THE_PATH)
+            if self._closed(rule) or self._is_on_path(here):
                 return here, temperature
             temperature = min(temperature / _COOLING, COLD)
             here = self.evaluate(here.theta, temperature)
-        return self._descend(here, temperature, tol), temperature
+        return self._descend(here, temperature, rule), temperature
 
-    def _closed(self, tol: float) -> bool:
+    def _closed(self, rule: StopRule) -> bool:
         if self.evaluations >= self.most_evaluations or self.budget.stop is not None:
             return True
-        return self.upper - self.lower <= max(tol * self.upper, self._enough)
+        return self.upper - self.lower <= self._enough or rule.is_met(self.upper, self.lower)
 
     def evaluate(self, theta: Vector, temperature: float) -> Evaluation:
         found = evaluate_blocks(self.problem, self.blocks, temperature, theta)
@@ -147,23 +148,23 @@ class Newton:
         """Return whether the gap is mostly the temperature's."""
         return self.repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
 
-    def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
+    def _descend(self, here: Evaluation, temperature: float, rule: StopRule) -> Evaluation:
         """Newton steps at one temperature, until the point is on the path.
 
         Cooling down earlier would miss it: the colder, the narrower the path.
         """
         before, done = np.inf, False
-        while not done and before - here.smooth > tol * self.upper:
+        while not done and before - here.smooth > rule.allowed(self.upper, self.upper):
             before = here.smooth
-            here, done = self._take_steps(here, temperature, tol, _STEPS_AT_A_TIME)
+            here, done = self._take_steps(here, temperature, rule, _STEPS_AT_A_TIME)
         return here
 
     def _take_steps(
-        self, here: Evaluation, temperature: float, tol: float, most: int
+        self, here: Evaluation, temperature: float, rule: StopRule, most: int
     ) -> tuple[Evaluation, bool]:
         """At most so many steps, and whether there is no more to do at this temperature."""
         for _ in range(most):
-            if self._closed(tol) or self._is_on_path(here):
+            if self._closed(rule) or self._is_on_path(here):
                 return here, True
             there = self.step(here, temperature)
             if there is None:
