@@ -392,7 +392,8 @@ def fit_path(
         training = Training(data_for_path(data, first), Hyperparameters.of(first))
         lams = np.asarray(lams_of(training), dtype=np.float64).tolist()
         solutions = training.solve_path(lams)
-    models: list[Any] = [clone(template).set_params(lam=lam) for lam in lams]
-    for model, solution in zip(models, solutions, strict=True):
+    models: list[Any] = [clone(template) for _ in lams]
+    for model, lam, solution in zip(models, lams, solutions, strict=True):
+        model.set_params(lam=lam)
         model._fitted(training, Solved([solution]))
     return models

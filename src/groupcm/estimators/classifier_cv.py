@@ -50,8 +50,8 @@ class GroupClassifierCV(ChoosingModel):
     ----------
     lams : int or array-like, default=10
         The number of λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
-        an end, or their values. The smallest is 0.001, and less where many features tell the classes
-        apart; see the notes.
+        an end, or their values. The smallest is 0.001, and less where many features tell the
+        classes apart; see the notes.
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
         Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row per group.
     scoring : str or callable, default="group_roc_auc"

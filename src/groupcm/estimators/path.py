@@ -199,9 +199,7 @@ def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
     return isinstance(lams, int | np.integer) and not isinstance(lams, bool)
 
 
-def chosen_lams(
-    lams: int | ArrayLike, lowest: float = _GRID_ENDS[0]
-) -> NDArray[np.float64]:
+def chosen_lams(lams: int | ArrayLike, lowest: float = _GRID_ENDS[0]) -> NDArray[np.float64]:
     """Return the λ of a path in increasing order: so many of `lambda_grid`, or those given."""
     if is_count(lams):
         if not 1 <= lams <= _MOST_LAMS:

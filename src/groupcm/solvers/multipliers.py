@@ -24,9 +24,9 @@ import numpy as np
 
 from groupcm.objective.proximal import ProximalBlock, ProximalValue
 from groupcm.objective.smoothed import Block, Rows
+from groupcm.solvers import row_space
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.newton import Newton
-from groupcm.solvers import row_space
 from groupcm.solvers.objective import Evaluation, whole_objective
 from groupcm.solvers.row_space import RowSpace
 from groupcm.solvers.solution import Task, Trace, WarmStart
@@ -112,7 +112,7 @@ def start(task: Task) -> tuple[Vector, list[KeptRows]] | None:
 
 
 def begin_in_row_space(trace: Trace, kept: Sequence[KeptRows]) -> None:
-    """Move to the solution in the space of the rows, where they are few and wide, and keep its dual.
+    """Move to the solution in the space of few wide rows, and keep its dual.
 
     See `groupcm.solvers.row_space`.
     """

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from groupcm.objective.penalties.norms import SquaredNorm
+from groupcm.objective.penalties import make_penalty
 from groupcm.objective.problem import Problem
 from groupcm.solvers.newton_system import row_products
 from groupcm.solvers.solution import Task
@@ -73,7 +73,7 @@ class RowSpace:
         products = row_products(X if np.all(np.equal(units, 1.0)) else X / units)
         products[np.diag_indices_from(products)] *= 1.0 + _RIDGE
         products[np.diag_indices_from(products)] += _RIDGE * np.max(np.diagonal(products))
-        return cls(source, units, X, np.linalg.cholesky(products))
+        return cls(source, units, X, np.linalg.cholesky(products).astype(np.float64))
 
     def is_of(self, task: Task) -> bool:
         """Return whether a task has the same rows, in the same units."""
@@ -89,11 +89,10 @@ class RowSpace:
     def task(self, task: Task) -> Task:
         """Return the task in the coordinates; the rows have the same numbers."""
         problem, n = task.problem, len(self.R)
+        rho = problem.rho / (4.0 * problem.penalty.conjugate_factor)
         return replace(
             task,
-            problem=Problem(
-                problem.loss, SquaredNorm(), problem.rho / (4.0 * problem.penalty.conjugate_factor)
-            ),
+            problem=Problem(problem.loss, make_penalty("l2"), rho),
             rows=ArrayRows(self.R, np.zeros(n), np.ones(n)),
             tol=_SHARE * task.tol,
         )
@@ -105,6 +104,6 @@ class RowSpace:
 
     def outside(self, theta: Vector) -> Vector:
         """Return the point that has these coordinates."""
-        beta = solve_triangular(self.R, theta[:-1], lower=True, trans="T", check_finite=False)
+        beta = solve_triangular(self.R, theta[:-1], lower=True, trans=1, check_finite=False)
         w = self.X.T @ beta / (self.units * self.units)
         return np.append(w, theta[-1])

@@ -106,8 +106,9 @@ class Task:
     """A problem, its terms, where the rows are, and when to stop.
 
     Tasks on parts of the same rows share one budget. A solver that can begin from the state of
-    another solve finds it in ``warm``, and leaves its own there. Where the terms are only a part of
-    those of a whole problem, ``constant`` is the best intercept of that one and the objective there.
+    another solve finds it in ``warm``, and leaves its own there. Where the terms are only
+    a part of those of a whole problem, ``constant`` is the best intercept of that one and the
+    objective there.
     """
 
     problem: Problem
@@ -269,8 +270,9 @@ class Solution:
         ``(objective − lower_bound) / (constant − lower_bound)``: at most this share of the gain is
         missing. 0 where weights gain nothing.
         """
-        most = self.constant - self.lower_bound
-        return (self.objective - self.lower_bound) / most if 0.0 < most < np.inf else 0.0
+        if self.constant == np.inf or StopRule(1.0, self.constant).gains_nothing(self.lower_bound):
+            return 0.0
+        return (self.objective - self.lower_bound) / (self.constant - self.lower_bound)
 
 
 @dataclass

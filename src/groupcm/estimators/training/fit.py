@@ -249,7 +249,7 @@ class Training:
         return terms
 
     def _warn_unless_converged(self, solution: Solution, lam: float | None = None) -> None:
-        """Warn how far a solution is from the optimum, where that is more than the `StopRule` allows.
+        """Warn how far a solution is from the optimum, where a `StopRule` is not met.
 
         ``lam`` is the solution's, where that is not the hyperparameter.
         """
