@@ -53,7 +53,7 @@ def test_the_gap_is_compared_with_the_objective_and_with_the_gain():
 
 def ranks_like_the_optimum(model: GroupClassifier, reference: GroupClassifier, X) -> bool:
     found, best = X @ model.coef_[0], X @ reference.coef_[0]
-    return np.corrcoef(found, best)[0, 1] > 0.999
+    return np.corrcoef(found, best)[0, 1] > 0.995
 
 
 @pytest.mark.parametrize(
