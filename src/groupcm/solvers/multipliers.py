@@ -157,7 +157,11 @@ def bracket(trace: Trace, kept: Sequence[KeptRows]) -> None:
             rows.keep(found)
         parts = always + [_grouped(rows) for rows in kept if len(rows)]
         inner = Newton(
-            task.problem, [part.block(T) for part in parts], trace.latest, budget=task.budget
+            task.problem,
+            [part.block(T) for part in parts],
+            trace.latest,
+            budget=task.budget,
+            whole_steps=True,
         )
         here = _minimise(inner)
         trace.raise_lower(inner.lower)

@@ -12,7 +12,7 @@ method follows its tangent, ``dθ/dT = −H⁻¹ ∂∇/∂T``, and then correct
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,8 @@ _FLAT = 0.5
 _LONGEST = 1e3
 _FAR = 10.0
 _NOWHERE = 1e-12
+# The least curvature of a penalty where steps are whole, as a share of that of the square above it.
+_LEAST_CURVATURE = 0.1
 # Below this, a relative decrease drowns in rounding and the gradient decides.
 _INVISIBLE = 1e-13
 _STEPS_TO_THE_PATH = 10
@@ -69,6 +71,9 @@ class Newton:
         Stop when it is used up.
     evaluations : int
         How often the rows were looked at.
+    whole_steps : bool
+        Whether steps are never damped, however long: only as much of a step is taken as is best.
+        Weights on which the penalty has no curvature get a little, or nothing would limit them.
     latest : ndarray
         The point that was looked at last; where the sums of some blocks are not exact at it, it
         is not among the best.
@@ -81,6 +86,7 @@ class Newton:
     lower: float = -np.inf
     most_evaluations: float = np.inf
     budget: Budget = field(default_factory=Budget)
+    whole_steps: bool = False
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -136,6 +142,8 @@ class Newton:
 
     def evaluate(self, theta: Vector, temperature: float) -> Evaluation:
         found = evaluate_blocks(self.problem, self.blocks, temperature, theta)
+        if self.whole_steps:
+            found = self._curved(found, temperature)
         self.evaluations += 1
         self.latest = theta
         self.budget.spend(found.n_rows)
@@ -143,6 +151,16 @@ class Newton:
         if found.exact < self.upper:
             self.best, self.upper = theta, found.exact
         return found
+
+    def _curved(self, found: Evaluation, temperature: float) -> Evaluation:
+        """Return the same with a share of ``h'(w) / w`` as the least curvature of the penalty.
+
+        With the whole of it, the square above a penalty such as Huber's, steps are too short.
+        """
+        slope = self.problem.smoothed_penalty(temperature, found.theta).gradient[:-1]
+        size = np.maximum(np.abs(found.theta[:-1]), _NOWHERE)
+        least = np.append(_LEAST_CURVATURE * np.abs(slope) / size, 0.0)
+        return replace(found, penalty_curvature=np.maximum(found.penalty_curvature, least))
 
     def _is_on_path(self, here: Evaluation) -> bool:
         """Return whether the gap is mostly the temperature's."""
@@ -178,7 +196,8 @@ class Newton:
         Along a long step the quadratic model is of little use: beyond the radius where it
         helped last time the Hessian is damped.
         """
-        step = here.newton_direction(here.gradient, self._radius)
+        radius = np.inf if self.whole_steps else self._radius
+        step = here.newton_direction(here.gradient, radius)
         self.budget.spend(here.direction_rows)
         downhill = float(here.gradient @ step)
         there = self.evaluate(here.theta + step, temperature)
