@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import groupcm
 from groupcm import GroupBoostingClassifier, sources
@@ -92,3 +93,32 @@ def test_onnx(data, tmp_path):
     assert any(
         found.shape == scores.shape and np.allclose(found, scores, atol=1e-5) for found in outputs
     )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_group_of_weight_two_is_a_group_given_twice(seed):
+    """Of trees of two leaves and features of fewer values than bins, LightGBM counts nothing."""
+    rng = np.random.default_rng(seed)
+    n_groups, size = 60, 8
+    groups = np.repeat(np.arange(n_groups), size)
+    shown = np.arange(len(groups)) % size < 2
+    y = np.where(shown, rng.integers(0, 3, n_groups)[groups], 0)
+    X = rng.normal(size=(len(groups), 5))
+    X[np.arange(len(X)), y] += 1.5 * (y > 0)
+    X = X.round(1)
+    weight = rng.integers(1, 3, n_groups)
+    rows = np.arange(len(groups)).reshape(n_groups, size)
+    often = np.repeat(rows, weight, axis=0).ravel()
+    model = few_trees(
+        n_estimators=30,
+        num_leaves=2,
+        min_child_samples=1,
+        subsample=1.0,
+        lightgbm_params={"min_data_in_bin": 1},
+    )
+    weighted = clone(model).fit(X, y, groups, sample_weight=weight[groups].astype(float))
+    twice = clone(model).fit(X[often], y[often], np.repeat(np.arange(weight.sum()), size))
+    found = weighted.decision_function(X)
+    np.testing.assert_allclose(found, twice.decision_function(X), rtol=1e-9)
+    plain = clone(model).fit(X, y, groups).decision_function(X)
+    assert np.abs(found - plain).max() > 1e-3

@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from streams import make_data, read
 
-from groupcm import GroupClassifier
-from groupcm.estimators.path import beyond_grid, lambda_grid, lambda_path
+from groupcm import GroupClassifier, GroupClassifierCV
+from groupcm.estimators.path import beyond_grid, lambda_grid, lambda_path, lowest_lam
 from groupcm.estimators.training import data as training_data
+from groupcm.estimators.training.fit import Training
+from groupcm.estimators.training.fit_setup import Hyperparameters
+from groupcm.estimators.training.input import read_training_data
 from groupcm.objective.losses import LOSSES
 
 LAMS = [0.05, 0.3, 0.5, 0.9, 0.97]
@@ -95,6 +98,57 @@ def test_the_grid_goes_from_a_thousandth_evenly_in_the_logarithm_of_the_odds(n):
     assert grid[[0, -1]] == pytest.approx([0.001, 0.99])
     np.testing.assert_allclose(np.diff(np.log(grid / (1 - grid)), 2), 0.0, atol=1e-9)
     assert lambda_grid(1).tolist() == [0.5]
+
+
+def test_a_grid_from_another_smallest_lam_is_the_same_in_the_odds():
+    grid, lower = lambda_grid(5), lambda_grid(5, 1e-5)
+    assert lower[0] == pytest.approx(1e-5)
+    odds = grid / (1 - grid) / (lower / (1 - lower))
+    np.testing.assert_allclose(odds, odds[0], rtol=1e-9)
+
+
+def separated(d, *, shift=0.4, n_groups=60):
+    """Groups whose classes differ by about the same in each of many features."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(n_groups), 5)
+    y = ((groups % 2 == 0) & (np.arange(len(groups)) % 5 == 0)).astype(int)
+    return rng.normal(size=(len(groups), d)) + shift * y[:, None], y, groups
+
+
+def training_of(X, y, groups, **parameters):
+    model = GroupClassifier(**parameters)
+    return Training(read_training_data(model, X, y, groups), Hyperparameters.of(model))
+
+
+@pytest.mark.parametrize("penalty", ["huber", "l2", "l1"])
+def test_the_smallest_lam_is_where_weights_that_separate_the_means_pay(penalty):
+    X, y, groups = separated(400)
+    training = training_of(X, y, groups, penalty=penalty)
+    # By hand: the means of the positive candidates and of those of negative groups.
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    m = Z[y == 1].mean(axis=0) - Z[groups % 2 == 1].mean(axis=0)
+    w = 2 * m / (m @ m)
+    of_weights = {"huber": w @ w / 2, "l2": w @ w, "l1": np.abs(w).sum()}[penalty]
+    assert training.separating_odds() == pytest.approx(of_weights / (2 * 400), rel=1e-9)
+    lowest = lowest_lam(training)
+    odds = min(0.1 * of_weights / (2 * 400), 0.001 / 0.999)
+    assert lowest == pytest.approx(max(odds / (1 + odds), 1e-6))
+
+
+def test_the_grid_of_few_features_is_the_documented_one():
+    data = make_data()
+    assert lowest_lam(training_of(data.X, data.y, data.groups)) == 0.001
+    same = np.tile(data.X[:1], (len(data.X), 1)) * (1.0 + 1e-9 * data.X)
+    assert lowest_lam(training_of(same, data.y, data.groups)) == 0.001
+
+
+def test_the_grid_of_wide_data_goes_lower_in_paths_and_in_cross_validation():
+    X, y, groups = separated(300)
+    path = lambda_path(X, y, groups, lams=3, tol=0.01)
+    model = GroupClassifierCV(3, cv=2, tol=0.01, scoring=lambda y, s, g: 1.0).fit(X, y, groups)
+    assert path.lams[0] < 1e-4
+    np.testing.assert_allclose(model.lams_, path.lams)
+    assert [fitted.lam for fitted in path.models] == path.lams.tolist()
 
 
 def test_a_grid_goes_on_by_its_own_ratio_within_limits():

@@ -22,6 +22,7 @@ from groupcm.objective.terms import NO_ORDER, Terms
 from groupcm.solvers import kept_rows, lbfgs, newton, newton_system, objective, working_set
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, mean_difference
+from groupcm.solvers.stop_rule import StopRule
 from groupcm.sources.rows import solver_rows
 from groupcm.sources.rows.solver_rows import ArrayRows
 
@@ -186,7 +187,7 @@ def test_newton_finds_the_path_from_a_far_start(temperature):
             kept.keep_all()
             blocks += kept.blocks()
     inner = newton.Newton(task.problem, blocks, 3.0 * np.random.default_rng(1).normal(size=167))
-    inner.minimise(1e-6, temperature)
+    inner.minimise(StopRule(1e-6), temperature)
     assert inner.upper - inner.lower <= 1e-6 * inner.upper
     assert inner.evaluations < 400
 
@@ -312,7 +313,7 @@ def test_newton_needs_few_evaluations_where_rows_are_fewer_than_features(delta, 
     X, positive = rng.normal(size=(24, 80)), np.arange(24) < 10
     problem = Problem(SmoothedHinge(delta), penalty, 0.1 / 80)
     inner = newton.Newton(problem, alone_blocks(X, positive), np.zeros(81))
-    inner.minimise(TOL)
+    inner.minimise(StopRule(TOL))
     assert inner.upper - inner.lower <= TOL * inner.upper
     assert np.all(np.where(positive, 1, -1) * (X @ inner.best[:-1] + inner.best[-1]) > 0.0)
     assert inner.evaluations <= 200
@@ -354,7 +355,7 @@ def test_steps_at_a_temperature_go_on_while_they_pay(monkeypatch):
     monkeypatch.setattr(newton.Newton, "step", step)
     monkeypatch.setattr(newton.Newton, "_is_on_path", lambda *_: False)
     monkeypatch.setattr(newton.Newton, "_closed", lambda *_: False)
-    inner._descend(start, 0.1, 1e-4)
+    inner._descend(start, 0.1, StopRule(1e-4))
     assert len(taken) == 4 * newton._STEPS_AT_A_TIME
 
 

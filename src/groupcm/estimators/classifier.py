@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
@@ -100,7 +101,8 @@ class GroupClassifier(ChoosingModel):
         "lbfgs" is the paper's; it reads all rows at every step, and often stops before the gap
         reaches ``tol``.
     tol : float, default=1e-4
-        The certified relative gap to stop at.
+        The certified relative gap to stop at. The gap must also be at most √tol of what weights can
+        gain over the best intercept alone, which only matters for λ near 0.
     max_passes : float, default=1000
         Stop, with a warning, after reading all rows this many times, or after as much work on the
         rows that are kept in memory; some seconds of work are always allowed.
@@ -365,7 +367,7 @@ def data_for_path(data: TrainingData, estimator: Any) -> TrainingData:
 
 def fit_path(
     template: GroupClassifier,
-    lams: Sequence[float],
+    lams_of: Callable[[Training], ArrayLike],
     X: Any,
     y: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -374,22 +376,24 @@ def fit_path(
 ) -> list[GroupClassifier]:
     """Fit one copy of an estimator for each λ, each from the one before and on the same passes.
 
+    ``lams_of`` gives the λ of the data.
+
     Examples
     --------
     >>> X, y, groups = [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 0], [1, 1, 2, 2]
-    >>> [model.lam for model in fit_path(GroupClassifier(), [0.2, 0.8], X, y, groups)]
+    >>> [model.lam for model in fit_path(GroupClassifier(), lambda _: [0.2, 0.8], X, y, groups)]
     [0.2, 0.8]
     """
-    models: list[Any] = [clone(template) for _ in lams]
-    for model, lam in zip(models, lams, strict=True):
-        model.set_params(lam=float(lam))
-    first = models[0]
+    first: Any = clone(template)
     first._check_parameters()
     with printing_progress(first.verbose), reporting_checkpoint(first.checkpoint):
         data = read_training_data(first, X, y, groups, overlap, sample_weight=sample_weight)
         data.require_two_classes(FOR_PATHS)
         training = Training(data_for_path(data, first), Hyperparameters.of(first))
-        solutions = training.solve_path(list(lams))
-    for model, solution in zip(models, solutions, strict=True):
+        lams = np.asarray(lams_of(training), dtype=np.float64).tolist()
+        solutions = training.solve_path(lams)
+    models: list[Any] = [clone(template) for _ in lams]
+    for model, lam, solution in zip(models, lams, solutions, strict=True):
+        model.set_params(lam=lam)
         model._fitted(training, Solved([solution]))
     return models

@@ -14,7 +14,7 @@ from groupcm.estimators.classifier import FOR_PATHS, data_for_path
 from groupcm.estimators.cross_validation import LambdaSearch, TrainingGroups
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import ChoosingModel
-from groupcm.estimators.path import chosen_lams, is_count
+from groupcm.estimators.path import chosen_lams, is_count, lowest_lam
 from groupcm.estimators.training.fit import Training
 from groupcm.estimators.training.fit_setup import Hyperparameters
 from groupcm.estimators.training.input import read_training_data
@@ -50,7 +50,8 @@ class GroupClassifierCV(ChoosingModel):
     ----------
     lams : int or array-like, default=10
         The number of λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
-        an end, or their values.
+        an end, or their values. The smallest is 0.001, and less where many features tell the
+        classes apart; see the notes.
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
         Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row per group.
     scoring : str or callable, default="group_roc_auc"
@@ -93,6 +94,18 @@ pos_label, verbose :
         The number of each group's patient; None without ``patients``.
     coef_, intercept_, classes_, objective_, gap_, witnesses_, outcome_, n_rounds_, … :
         Of the model trained on all groups with ``lam_``, as of `GroupClassifier`.
+
+    Notes
+    -----
+    The grid begins at::
+
+        λ / (1 − λ) = min(0.001 / 0.999, 0.1 · Σ_j h(w_j) / (2 d)),   w = 2 m / ‖m‖²
+
+    and ends 99,000 times higher, where ``m`` is the difference of the class means on the ``d``
+    standardised features. ``w`` puts the class means at margins of ±1, and ``Σ h / (2 d)`` is the
+    ``λ / (1 − λ)`` at which its penalty is what the losses save by it. With the Huber penalty it is
+    about ``1 / (d ‖m‖²)``, which falls with the square of the number of features: 13 features have
+    the grid from 0.001 to 0.99, and 1,000 of them one from 1e-6 to 0.1.
 
     Examples
     --------
@@ -219,7 +232,6 @@ pos_label, verbose :
         """
         self._check_parameters()
         metric = _group_metric(self.scoring)
-        lams = chosen_lams(self.lams)
         with printing_progress(self.verbose):
             data = read_training_data(
                 self, X, y, groups, overlap, annotated, objects, sample_weight
@@ -227,6 +239,7 @@ pos_label, verbose :
             data.require_two_classes(FOR_PATHS)
             training = Training(data_for_path(data, self), Hyperparameters.of(self))
             table = TrainingGroups(training.prepared, groups, patients)
+            lams = chosen_lams(self.lams, lowest_lam(training))
             folds = table.folds(self.cv, self.random_state)
             rates = _rates(self.max_fpr)
             searches = []

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.classifier import GroupClassifier, fit_path
+from groupcm.estimators.training.fit import Training
 
 __all__ = [
     "LambdaPath",
@@ -20,6 +21,7 @@ __all__ = [
     "is_count",
     "lambda_grid",
     "lambda_path",
+    "lowest_lam",
 ]
 
 _MOST_LAMS = 10_000
@@ -27,6 +29,8 @@ _GRID_ENDS = (0.001, 0.99)
 # How far a grid is extended, and the largest ratio of two neighbours beyond its end.
 _LIMITS = (1e-6, 0.9999)
 _LARGEST_STEP = 10.0
+# A grid begins so far below the odds at which weights separate the class means.
+_BELOW = 0.1
 
 
 @dataclass(frozen=True)
@@ -71,17 +75,41 @@ class LambdaPath:
         return np.array([model.gap_ for model in self.models])
 
 
-def lambda_grid(n: int = 10) -> NDArray[np.float64]:
-    """Return λ from 0.001 to 0.99, evenly in the logarithm of ``λ / (1 − λ)``; of one, λ = 0.5.
+def lambda_grid(n: int = 10, lowest: float = 0.001) -> NDArray[np.float64]:
+    """Return λ evenly in the logarithm of ``λ / (1 − λ)``; of one, λ = 0.5.
+
+    From 0.001 they go to 0.99; from another smallest value as far in that logarithm.
 
     Examples
     --------
     >>> lambda_grid(3).round(3)
     array([0.001, 0.239, 0.99 ])
+    >>> lambda_grid(3, 1e-5).round(5)
+    array([1.0000e-05, 3.1300e-03, 4.9724e-01])
     """
     low, high = map(_odds, _GRID_ENDS)
-    odds = np.geomspace(low, high, n) if n > 1 else np.ones(1)
+    first = _odds(lowest)
+    odds = np.geomspace(first, first * high / low, n) if n > 1 else np.ones(1)
     return odds / (1.0 + odds)
+
+
+def lowest_lam(training: Training) -> float:
+    """Return the smallest λ of the grid of `GroupClassifierCV` for the data of a training.
+
+    ::
+
+        λ / (1 − λ) = min(0.001 / 0.999, 0.1 · Σ_j h(f_j w_j) / (2 d)),   w = 2 m / ‖m‖²
+
+    where ``m`` is the difference of the class means on ``d`` standardised features: where
+    ``λ / (1 − λ)`` is ``Σ h / (2 d)``, the penalty of weights that put the class means at margins
+    of ±1 is what their losses save. The more features tell the classes apart, the smaller it is.
+    It is never below 1e-6.
+    """
+    low = _odds(_GRID_ENDS[0])
+    odds = _BELOW * training.separating_odds()
+    if not 0.0 < odds < low:
+        return _GRID_ENDS[0]
+    return max(odds / (1.0 + odds), _LIMITS[0])
 
 
 def beyond_grid(lams: NDArray[np.float64], side: int, n: int) -> NDArray[np.float64]:
@@ -134,7 +162,7 @@ def lambda_path(
     sample_weight : array-like of shape (n,), optional
         As for `GroupClassifier.fit`.
     lams : int or array-like
-        The number of λ, spread by `lambda_grid`, or their values.
+        The number of λ, spread as by `GroupClassifierCV`, or their values.
     estimator : GroupClassifier, optional
         The model whose parameters, all but ``lam``, are used.
     **parameters
@@ -158,8 +186,12 @@ def lambda_path(
     template.set_params(**parameters)
     if template.C is not None:
         raise ValueError("a path of λ has no C; leave C out.")
-    models = fit_path(template, list(chosen), X, y, groups, overlap, sample_weight)
-    return LambdaPath(chosen, models)
+
+    def of_data(training: Training) -> NDArray[np.float64]:
+        return chosen_lams(lams, lowest_lam(training)) if is_count(lams) else chosen
+
+    models = fit_path(template, of_data, X, y, groups, overlap, sample_weight)
+    return LambdaPath(np.array([model.lam for model in models]), models)
 
 
 def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
@@ -167,14 +199,14 @@ def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
     return isinstance(lams, int | np.integer) and not isinstance(lams, bool)
 
 
-def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
+def chosen_lams(lams: int | ArrayLike, lowest: float = _GRID_ENDS[0]) -> NDArray[np.float64]:
     """Return the λ of a path in increasing order: so many of `lambda_grid`, or those given."""
     if is_count(lams):
         if not 1 <= lams <= _MOST_LAMS:
             raise ParameterError(
                 Argument("lams"), f" must be at least 1, and at most {_MOST_LAMS:,}; got {lams}."
             )
-        return lambda_grid(int(lams))
+        return lambda_grid(int(lams), lowest)
     values: Sequence[float] | NDArray[np.float64] = np.unique(np.asarray(lams, dtype=np.float64))
     if len(values) == 0 or not np.all((values > 0.0) & (values < 1.0)):
         raise ParameterError(

@@ -159,8 +159,8 @@ def _solve(task: Task, start: Vector | None = None, **options: Any) -> Solution:
 
 
 def _is_trivial(task: Task, solution: Solution) -> bool:
-    """Return whether ``w = 0`` is as good, within the tolerance."""
-    return solution.objective >= (1.0 - task.tol) * task.best_constant()[1]
+    """Return whether ``w = 0`` is as good."""
+    return task.stop_rule.gains_nothing(solution.objective)
 
 
 def _every_negative_alone(task: Task) -> NDArray[np.float64]:

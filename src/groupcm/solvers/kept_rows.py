@@ -56,6 +56,17 @@ class KeptRows:
         other.rows, other.shares = self._source.take(other._row), self.shares[kept]
         return other
 
+    def moved(self, source: SolverRows) -> KeptRows:
+        """Return the same of another source, whose rows have the same numbers."""
+        other = KeptRows(self.terms, source, self._kept_below - _NEAR_MARGIN)
+        other.adopt(self)
+        return other
+
+    def adopt(self, other: KeptRows) -> None:
+        """Keep what the same terms keep of another source."""
+        self._row, self._term = other._row, other._term
+        self.rows, self.shares = self._source.take(self._row), other.shares.copy()
+
     def keep(self, winners: Winners) -> int:
         """Keep the winners that are near the margin, and the runners-up close behind.
 

@@ -62,7 +62,8 @@ def _minimise(trace: Trace) -> None:
             memory = _Memory()
             continue
         memory.remember(there.theta - here.theta, here.gradient, there.gradient)
-        stalled = stalled + 1 if there.exact > (1.0 - 1e-3 * task.tol) * here.exact else 0
+        least = 1e-3 * task.stop_rule.allowed(here.exact, here.exact)
+        stalled = stalled + 1 if there.exact > here.exact - least else 0
         here = there
         dual = (_mix(dual[0], here.positive), _mix(dual[1], here.negative))
         trace.raise_lower(task.problem.lower_bound(*dual))

@@ -17,21 +17,23 @@ so that nothing starts again, and a task near one that was solved starts from it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from groupcm.objective.proximal import ProximalBlock, ProximalValue
 from groupcm.objective.smoothed import Block, Rows
+from groupcm.solvers import row_space
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.newton import Newton
 from groupcm.solvers.objective import Evaluation, whole_objective
-from groupcm.solvers.solution import Task, Trace
+from groupcm.solvers.row_space import RowSpace
+from groupcm.solvers.solution import Task, Trace, WarmStart
 from groupcm.sources.rows.solver_rows import MappedRows
 from groupcm.utils.typing import Index, Vector
 
-__all__ = ["State", "applies", "bracket", "start"]
+__all__ = ["State", "applies", "begin_in_row_space", "bracket", "start"]
 
 # Fewer features than this are quicker by Newton's method on soft maxima.
 _WIDE = 100
@@ -83,13 +85,15 @@ class _Part:
 class State:
     """Where a solve ended: its point, its ``T``, and the rows with their shares.
 
-    ``alone`` has row numbers and shares for each of the terms whose rows count alone.
+    ``alone`` has row numbers and shares for each of the terms whose rows count alone; of few wide
+    rows there are their coordinates.
     """
 
     theta: Vector
     T: float
     kept: list[KeptRows]
     alone: list[tuple[Index, Vector]]
+    row_space: RowSpace | None = None
 
     def forget_rows(self) -> None:
         """Keep the numbers of the rows only; those of a next task are taken again."""
@@ -105,6 +109,27 @@ def start(task: Task) -> tuple[Vector, list[KeptRows]] | None:
         return None
     kept = [rows.on(terms) for rows, terms in zip(state.kept, grouped, strict=True)]
     return state.theta, kept
+
+
+def begin_in_row_space(trace: Trace, kept: Sequence[KeptRows]) -> None:
+    """Move to the solution in the space of few wide rows, and keep its dual.
+
+    See `groupcm.solvers.row_space`.
+    """
+    task, state = trace.task, trace.task.warm.state
+    if not row_space.applies(task):
+        return
+    known = state.row_space if isinstance(state, State) else None
+    space = known if known is not None and known.is_of(task) else RowSpace.of(task)
+    inside = replace(space.task(task), warm=WarmStart(state))
+    inner = Trace(inside, space.inside(trace.latest), silent=True)
+    kept_inside = [rows.moved(inside.rows) for rows in kept]
+    bracket(inner, kept_inside)
+    found = inside.warm.state
+    trace.latest = trace.best = space.outside(inner.best)
+    for rows, of_inside in zip(kept, kept_inside, strict=True):
+        rows.adopt(of_inside)
+    task.warm.state = replace(found, theta=trace.latest, kept=list(kept), row_space=space)
 
 
 def bracket(trace: Trace, kept: Sequence[KeptRows]) -> None:
@@ -132,7 +157,11 @@ def bracket(trace: Trace, kept: Sequence[KeptRows]) -> None:
             rows.keep(found)
         parts = always + [_grouped(rows) for rows in kept if len(rows)]
         inner = Newton(
-            task.problem, [part.block(T) for part in parts], trace.latest, budget=task.budget
+            task.problem,
+            [part.block(T) for part in parts],
+            trace.latest,
+            budget=task.budget,
+            whole_steps=True,
         )
         here = _minimise(inner)
         trace.raise_lower(inner.lower)
@@ -149,7 +178,8 @@ def bracket(trace: Trace, kept: Sequence[KeptRows]) -> None:
     ends = np.cumsum([len(number) for number in numbers])[:-1]
     shares = np.split(np.concatenate([np.empty(0), *(part.shares for part in always)]), ends)
     left = list(zip(numbers, shares, strict=True)) if alone else []
-    task.warm.state = State(trace.latest, T, list(kept), left)
+    known = state.row_space if isinstance(state, State) else None
+    task.warm.state = State(trace.latest, T, list(kept), left, known)
 
 
 def _alone(blocks: Sequence[Block], shares: Vector) -> Iterator[_Part]:

@@ -12,7 +12,7 @@ method follows its tangent, ``dθ/dT = −H⁻¹ ∂∇/∂T``, and then correct
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from scipy.optimize import root_scalar
 from groupcm.objective.problem import Problem
 from groupcm.solvers.objective import AnyBlock, Evaluation, evaluate_blocks, slope_of_blocks
 from groupcm.solvers.solution import Budget
+from groupcm.solvers.stop_rule import StopRule
 from groupcm.utils.typing import Vector
 
 __all__ = ["COLD", "TEPID", "WARM", "Newton"]
@@ -43,6 +44,8 @@ _FLAT = 0.5
 _LONGEST = 1e3
 _FAR = 10.0
 _NOWHERE = 1e-12
+# The least curvature of a penalty where steps are whole, as a share of that of the square above it.
+_LEAST_CURVATURE = 0.1
 # Below this, a relative decrease drowns in rounding and the gradient decides.
 _INVISIBLE = 1e-13
 _STEPS_TO_THE_PATH = 10
@@ -68,6 +71,9 @@ class Newton:
         Stop when it is used up.
     evaluations : int
         How often the rows were looked at.
+    whole_steps : bool
+        Whether steps are never damped, however long: only as much of a step is taken as is best.
+        Weights on which the penalty has no curvature get a little, or nothing would limit them.
     latest : ndarray
         The point that was looked at last; where the sums of some blocks are not exact at it, it
         is not among the best.
@@ -80,6 +86,7 @@ class Newton:
     lower: float = -np.inf
     most_evaluations: float = np.inf
     budget: Budget = field(default_factory=Budget)
+    whole_steps: bool = False
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -89,12 +96,12 @@ class Newton:
 
     def minimise(
         self,
-        tol: float,
+        rule: StopRule,
         temperature: float = COLD,
         slack: float = np.inf,
         enough: float = 0.0,
     ) -> None:
-        """Cool down until the relative gap is ``tol`` or the gap itself ``enough``.
+        """Cool down until the gap is as small as ``rule`` asks, or ``enough``.
 
         Begins at a temperature whose error, at the starting point, is at most ``slack``:
         hotter would lead away from a point that is already better than that. Where the path
@@ -105,36 +112,38 @@ class Newton:
         while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
             here = self.evaluate(self.best, temperature)
-        here, temperature = self._find_path(here, temperature, tol)
+        here, temperature = self._find_path(here, temperature, rule)
         cooling = _COOLING
         while temperature >= _COLDEST:
             before = self.evaluations
-            here = self._descend(here, temperature, tol)
-            if self._closed(tol):
+            here = self._descend(here, temperature, rule)
+            if self._closed(rule):
                 break
             cooling = _next_cooling(cooling, self.evaluations - before)
             here = self._cool(here, temperature, cooling * temperature)
             temperature *= cooling
 
     def _find_path(
-        self, here: Evaluation, temperature: float, tol: float
+        self, here: Evaluation, temperature: float, rule: StopRule
     ) -> tuple[Evaluation, float]:
         """Get onto the path: at this temperature where that is quickly done, else at a hotter."""
         while temperature < COLD:
-            here, _ = self._take_steps(here, temperature, tol, _STEPS_TO_THE_PATH)
-            if self._closed(tol) or self._is_on_path(here):
+            here, _ = self._take_steps(here, temperature, rule, _STEPS_TO_THE_PATH)
+            if self._closed(rule) or self._is_on_path(here):
                 return here, temperature
             temperature = min(temperature / _COOLING, COLD)
             here = self.evaluate(here.theta, temperature)
-        return self._descend(here, temperature, tol), temperature
+        return self._descend(here, temperature, rule), temperature
 
-    def _closed(self, tol: float) -> bool:
+    def _closed(self, rule: StopRule) -> bool:
         if self.evaluations >= self.most_evaluations or self.budget.stop is not None:
             return True
-        return self.upper - self.lower <= max(tol * self.upper, self._enough)
+        return self.upper - self.lower <= self._enough or rule.is_met(self.upper, self.lower)
 
     def evaluate(self, theta: Vector, temperature: float) -> Evaluation:
         found = evaluate_blocks(self.problem, self.blocks, temperature, theta)
+        if self.whole_steps:
+            found = self._curved(found, temperature)
         self.evaluations += 1
         self.latest = theta
         self.budget.spend(found.n_rows)
@@ -143,27 +152,37 @@ class Newton:
             self.best, self.upper = theta, found.exact
         return found
 
+    def _curved(self, found: Evaluation, temperature: float) -> Evaluation:
+        """Return the same with a share of ``h'(w) / w`` as the least curvature of the penalty.
+
+        With the whole of it, the square above a penalty such as Huber's, steps are too short.
+        """
+        slope = self.problem.smoothed_penalty(temperature, found.theta).gradient[:-1]
+        size = np.maximum(np.abs(found.theta[:-1]), _NOWHERE)
+        least = np.append(_LEAST_CURVATURE * np.abs(slope) / size, 0.0)
+        return replace(found, penalty_curvature=np.maximum(found.penalty_curvature, least))
+
     def _is_on_path(self, here: Evaluation) -> bool:
         """Return whether the gap is mostly the temperature's."""
         return self.repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
 
-    def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
+    def _descend(self, here: Evaluation, temperature: float, rule: StopRule) -> Evaluation:
         """Newton steps at one temperature, until the point is on the path.
 
         Cooling down earlier would miss it: the colder, the narrower the path.
         """
         before, done = np.inf, False
-        while not done and before - here.smooth > tol * self.upper:
+        while not done and before - here.smooth > rule.allowed(self.upper, self.upper):
             before = here.smooth
-            here, done = self._take_steps(here, temperature, tol, _STEPS_AT_A_TIME)
+            here, done = self._take_steps(here, temperature, rule, _STEPS_AT_A_TIME)
         return here
 
     def _take_steps(
-        self, here: Evaluation, temperature: float, tol: float, most: int
+        self, here: Evaluation, temperature: float, rule: StopRule, most: int
     ) -> tuple[Evaluation, bool]:
         """At most so many steps, and whether there is no more to do at this temperature."""
         for _ in range(most):
-            if self._closed(tol) or self._is_on_path(here):
+            if self._closed(rule) or self._is_on_path(here):
                 return here, True
             there = self.step(here, temperature)
             if there is None:
@@ -177,7 +196,8 @@ class Newton:
         Along a long step the quadratic model is of little use: beyond the radius where it
         helped last time the Hessian is damped.
         """
-        step = here.newton_direction(here.gradient, self._radius)
+        radius = np.inf if self.whole_steps else self._radius
+        step = here.newton_direction(here.gradient, radius)
         self.budget.spend(here.direction_rows)
         downhill = float(here.gradient @ step)
         there = self.evaluate(here.theta + step, temperature)

@@ -30,7 +30,7 @@ from groupcm.objective.smoothed import Curvature, Rows, SumsCurvature
 from groupcm.utils.parallel import thread_map
 from groupcm.utils.typing import Vector
 
-__all__ = ["NewtonSystem", "newton_system", "over_blocks"]
+__all__ = ["NewtonSystem", "newton_system", "over_blocks", "row_products"]
 
 AnyCurvature = Curvature | SumsCurvature
 Item = TypeVar("Item")
@@ -154,7 +154,7 @@ class _RowSpace:
         root = 1.0 / np.sqrt(self.diagonal[:-1] + damping)
         rows, ones = V[:, :-1], np.asarray(V[:, [-1]].sum(axis=1)).ravel()
         W = rows * root if isinstance(rows, np.ndarray) else rows @ sp.diags_array(root)
-        inner = _row_products(W)
+        inner = row_products(W)
         inner[np.diag_indices_from(inner)] += 1.0
         factor = np.linalg.cholesky(inner)
         # Two systems at once: for the target, and for the column of the intercept.
@@ -167,7 +167,7 @@ class _RowSpace:
         return np.append(both[:, 0] - intercept * both[:, 1], intercept)
 
 
-def _row_products(W: Rows) -> NDArray[np.float64]:
+def row_products(W: Rows) -> NDArray[np.float64]:
     """Return the lower half of ``W Wᵀ``, and at least that; the blocks do not depend on threads."""
     if not isinstance(W, np.ndarray):
         return (W @ W.T).toarray()

@@ -29,6 +29,7 @@ from groupcm.objective.smoothed import SumsCurvature
 from groupcm.solvers.newton_system import newton_system
 from groupcm.solvers.pair_rows import Side
 from groupcm.solvers.solution import Budget
+from groupcm.solvers.stop_rule import StopRule
 from groupcm.utils.typing import Index, Vector
 
 __all__ = ["COLD", "WARM", "PairNewton"]
@@ -263,12 +264,12 @@ class PairNewton:
 
     def minimise(
         self,
-        tol: float,
+        rule: StopRule,
         temperature: float = COLD,
         slack: float = np.inf,
         enough: float = 0.0,
     ) -> None:
-        """Cool down until the relative gap is ``tol`` or the gap itself ``enough``.
+        """Cool down until the gap is as small as ``rule`` asks, or ``enough``.
 
         Begins at a temperature whose error, at the starting point, is at most ``slack``.
         """
@@ -278,19 +279,19 @@ class PairNewton:
             temperature *= _COOLING
             here = self._look(here.theta, here.margins, temperature)
         cooling = _COOLING
-        while not self._closed(tol):
+        while not self._closed(rule):
             before = self.evaluations
-            here = self._descend(here, temperature, tol)
+            here = self._descend(here, temperature, rule)
             temperature *= cooling
-            if temperature < _COLDEST or self._closed(tol):
+            if temperature < _COLDEST or self._closed(rule):
                 break
             cooling = _GENTLE_COOLING if self.evaluations - before > _BENT else _COOLING
             here = self._look(here.theta, here.margins, temperature)
 
-    def _closed(self, tol: float) -> bool:
+    def _closed(self, rule: StopRule) -> bool:
         if self.evaluations >= self.most_evaluations or self.budget.stop is not None:
             return True
-        return self.upper - self.lower <= max(tol * self.upper, self._enough)
+        return self.upper - self.lower <= self._enough or rule.is_met(self.upper, self.lower)
 
     def _look(self, theta: Vector, margins: _Margins, temperature: float) -> _At:
         found = _At(self, theta, margins, temperature)
@@ -301,10 +302,10 @@ class PairNewton:
             self.best, self.upper = theta, found.exact
         return found
 
-    def _descend(self, here: _At, temperature: float, tol: float) -> _At:
+    def _descend(self, here: _At, temperature: float, rule: StopRule) -> _At:
         """Newton steps at one temperature, until they promise little."""
         for _ in range(_MOST_STEPS):
-            if self._closed(tol):
+            if self._closed(rule):
                 break
             if here.repair_cost() <= _OFF_PATH * (here.exact - here.lower()):
                 break

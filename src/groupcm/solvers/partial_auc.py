@@ -210,9 +210,9 @@ def bracket(
             budget=task.budget,
         )
         try:
-            tol = working_set.INNER_SHARE * task.tol * 0.1**idle
+            rule = replace(task.stop_rule, share=working_set.INNER_SHARE * 0.1**idle)
             slack = trace.latest_upper - trace.lower
-            inner.minimise(tol, warm_temperature if warm else COLD, slack, enough)
+            inner.minimise(rule, warm_temperature if warm else COLD, slack, enough)
         finally:
             trace.latest, warm = inner.best, False
             trace.raise_lower(inner.lower)

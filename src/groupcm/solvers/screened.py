@@ -159,6 +159,7 @@ class ScreenedTask:
             terms=[terms for terms, _ in kept],
             rows=rows_in_space(self.space, raw),
             max_passes=np.inf,
+            constant=self.task.best_constant(),
         )
         return task, [number for _, number in local]
 

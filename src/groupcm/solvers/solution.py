@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -13,13 +14,23 @@ from scipy.optimize import minimize_scalar
 from groupcm.errors import CertificateError
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import Terms
+from groupcm.solvers.stop_rule import StopRule
 from groupcm.sources.rows.solver_rows import SolverRows
 from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Text
 from groupcm.utils.progress import Step, announce, relative_gap
 from groupcm.utils.state_check import Record
 from groupcm.utils.typing import Vector
 
-__all__ = ["Budget", "Solution", "Stop", "Task", "Trace", "WarmStart", "mean_difference"]
+__all__ = [
+    "Budget",
+    "Solution",
+    "Stop",
+    "Task",
+    "Trace",
+    "WarmStart",
+    "mean_difference",
+    "mean_weights",
+]
 
 Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
@@ -95,7 +106,9 @@ class Task:
     """A problem, its terms, where the rows are, and when to stop.
 
     Tasks on parts of the same rows share one budget. A solver that can begin from the state of
-    another solve finds it in ``warm``, and leaves its own there.
+    another solve finds it in ``warm``, and leaves its own there. Where the terms are only
+    a part of those of a whole problem, ``constant`` is the best intercept of that one and the
+    objective there.
     """
 
     problem: Problem
@@ -106,6 +119,7 @@ class Task:
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
     warm: WarmStart = field(default_factory=WarmStart)
+    constant: tuple[float, float] | None = None
 
     @property
     def n_rows(self) -> int:
@@ -119,11 +133,18 @@ class Task:
 
     def best_constant(self) -> tuple[float, float]:
         """Return the intercept that is best for ``w = 0``, and the objective there."""
+        if self.constant is not None:
+            return self.constant
         weight = {
             sign: sum(terms.total_weight for terms in self.terms if terms.sign == sign)
             for sign in (1, -1)
         }
         return self.problem.best_constant(weight[1], weight[-1])
+
+    @cached_property
+    def stop_rule(self) -> StopRule:
+        """When the bracket around the optimum is narrow enough."""
+        return StopRule(self.tol, self.best_constant()[1])
 
 
 def mean_difference(task: Task) -> Vector:
@@ -132,6 +153,17 @@ def mean_difference(task: Task) -> Vector:
     At ``w = 0`` every candidate ties.
     The margins of the means are ±1, or less where the penalty would make that worse than
     ``w = 0``.
+    """
+    w, middle = mean_weights(task)
+    w *= _best_margin(task, w)
+    return np.append(w, -w @ middle)
+
+
+def mean_weights(task: Task) -> tuple[Vector, Vector]:
+    """Return weights that put the class means at margins of ±1, and the point between the means.
+
+    ``w = 2 m / ‖m‖²``, where ``m`` is the mean of the positive rows less that of the negative ones;
+    of many rows a sample is enough.
     """
     rng = np.random.default_rng(task.seed)
     # Only sample_weight gives negative terms different weights.
@@ -152,8 +184,7 @@ def mean_difference(task: Task) -> Vector:
             means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
     difference = means[1] - means[-1]
     w = 2.0 * difference / max(float(difference @ difference), 1e-12)
-    w *= _best_margin(task, w)
-    return np.append(w, -w @ (means[1] + means[-1]) / 2.0)
+    return w, (means[1] + means[-1]) / 2.0
 
 
 def _best_margin(task: Task, w: Vector) -> float:
@@ -184,7 +215,7 @@ class Solution:
     passes : float
         Rows read, in units of all rows.
     converged : bool
-        Whether the relative gap reached the tolerance.
+        Whether the gap is as small as the `StopRule` asks.
     steps : list of Step
         How it went.
     interrupted : bool
@@ -194,6 +225,8 @@ class Solution:
         "time", when that was used up; "interrupted"; "rounding", when it converged, but the
         weights and the intercept for the raw features do not have enough digits for it.
         Empty in files of earlier versions.
+    constant : float
+        The objective of the best intercept without weights; infinite in files of earlier versions.
     """
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
@@ -206,6 +239,7 @@ class Solution:
         "interrupted": Flag(),
         "steps": ListOf(Record((Step,))),
         "stop": Text(("", *get_args(Stop))),
+        "constant": Number(low=0.0, finite=False),
     }
 
     weights: Vector
@@ -217,6 +251,7 @@ class Solution:
     steps: list[Step] = field(repr=False)
     interrupted: bool = False
     stop: Stop | Literal[""] = ""
+    constant: float = np.inf
 
     @property
     def point(self) -> Vector:
@@ -227,6 +262,17 @@ class Solution:
     def gap(self) -> float:
         """``(objective − lower_bound) / objective``."""
         return relative_gap(self.objective, self.lower_bound)
+
+    @property
+    def gap_of_gain(self) -> float:
+        """The gap as a share of what any weights gain over an intercept alone.
+
+        ``(objective − lower_bound) / (constant − lower_bound)``: at most this share of the gain is
+        missing. 0 where weights gain nothing.
+        """
+        if self.constant == np.inf or StopRule(1.0, self.constant).gains_nothing(self.lower_bound):
+            return 0.0
+        return (self.objective - self.lower_bound) / (self.constant - self.lower_bound)
 
 
 @dataclass
@@ -270,7 +316,7 @@ class Trace:
 
     def would_close(self, upper: float) -> bool:
         """Return whether a point with this objective is within the tolerance."""
-        return relative_gap(upper, self.lower) <= self.task.tol
+        return self.task.stop_rule.is_met(upper, self.lower)
 
     @property
     def exhausted(self) -> bool:
@@ -320,10 +366,9 @@ class Trace:
 
         A fit that was stopped early may be worse than ``w = 0``, which needs no rows.
         """
-        if not self.closed and self.upper < np.inf:
-            b, value = self.task.best_constant()
-            if value < self.upper:
-                self.best, self.upper = np.append(np.zeros(len(self.best) - 1), b), value
+        b, value = self.task.best_constant()
+        if value < self.upper and (self.closed or self.upper < np.inf):
+            self.best, self.upper = np.append(np.zeros(len(self.best) - 1), b), value
         allowed = _ROUNDING * self.upper + _ROUNDING_OF_LOSSES * self.task.total_weight
         if self.lower > self.upper + allowed:
             raise CertificateError(
@@ -341,4 +386,5 @@ class Trace:
             steps=self.steps,
             interrupted=self.interrupted,
             stop=self.stop,
+            constant=value,
         )

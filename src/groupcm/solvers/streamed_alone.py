@@ -16,7 +16,7 @@ are solved by reading all rows at each step.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +205,8 @@ def _solve_in_ball(
     inner = newton.Newton(
         task.problem, blocks, ball.theta, most_evaluations=_MOST_STEPS, budget=task.budget
     )
-    inner.minimise(working_set.INNER_SHARE * task.tol, newton.WARM)
+    rule = replace(task.stop_rule, share=working_set.INNER_SHARE)
+    inner.minimise(rule, newton.WARM)
     if np.isfinite(inner.upper):
         trace.offer(inner.best, inner.upper)
         trace.raise_lower(inner.lower)

@@ -92,6 +92,7 @@ def solve(
                 trace.latest = trace.best = left[0]
                 kept = left[1]
             kept = kept or _nothing_kept(task)
+            multipliers.begin_in_row_space(trace, kept)
             multipliers.bracket(trace, kept)
             if trace.closed or trace.exhausted:
                 return trace.solution()
@@ -145,7 +146,7 @@ def bracket(
         inner = newton.Newton(
             task.problem, blocks, trace.latest, most_evaluations=effort, budget=task.budget
         )
-        tol = INNER_SHARE * task.tol * 0.1**idle
+        rule = replace(task.stop_rule, share=INNER_SHARE * 0.1**idle)
         enough = 0.0
         is_exact = not kept or is_settled or warm
         if not is_exact:
@@ -154,7 +155,7 @@ def bracket(
             enough = _EARLY_SHARE * (trace.latest_upper - trace.lower)
         temperature = warm_temperature if warm else newton.COLD
         try:
-            inner.minimise(tol, temperature, trace.latest_upper - trace.lower, enough)
+            inner.minimise(rule, temperature, trace.latest_upper - trace.lower, enough)
         finally:
             trace.latest, warm = inner.best, False
             trace.raise_lower(inner.lower)

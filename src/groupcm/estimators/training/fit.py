@@ -26,9 +26,10 @@ from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared, costs_of
 from groupcm.estimators.training.tasks import as_returned, make_task, solve_tasks, solving
 from groupcm.objective.terms import Terms
-from groupcm.solvers import multipliers
+from groupcm.solvers import multipliers, working_set
 from groupcm.solvers.alternating import Alternation, Choice, alternate, problem_of_means
-from groupcm.solvers.solution import Solution, Task
+from groupcm.solvers.solution import Solution, Task, mean_weights
+from groupcm.sources.rows.sample import Sample
 
 __all__ = ["Solved", "StoppedWarning", "Training", "reporting_checkpoint"]
 
@@ -149,6 +150,20 @@ class Training:
             self._warn_unless_converged(solution, lam)
         return solutions
 
+    def separating_odds(self) -> float:
+        """Return the ``λ / (1 − λ)`` from which weights that separate the class means pay.
+
+        ``Σ_j h(f_j w_j) / (2 d)`` for the weights of `mean_weights`: their penalty, by what they
+        save of the losses of both classes.
+        """
+        prepared = self.prepared
+        task = make_task(prepared, self._only_terms(), self.hyperparameters.lam, seed=0)
+        if prepared.data.stream is not None:
+            task = working_set.on_sample(task, prepared.space, Sample(prepared.data.stream))
+        w, _ = mean_weights(task)
+        penalty = task.problem.penalty_value(np.append(w, 0.0))
+        return penalty / (2.0 * task.problem.rho * prepared.space.n_features)
+
     def start_folds(self, lams: Sequence[float]) -> None:
         """Solve for each λ on all groups, where the same λ on some of them can begin from there."""
         is_solved_so = (
@@ -234,16 +249,21 @@ class Training:
         return terms
 
     def _warn_unless_converged(self, solution: Solution, lam: float | None = None) -> None:
-        """Warn how far a solution is from the optimum, where that is more than ``tol``.
+        """Warn how far a solution is from the optimum, where a `StopRule` is not met.
 
         ``lam`` is the solution's, where that is not the hyperparameter.
         """
         if solution.converged:
             return
         options = self.hyperparameters
+        reached = f"a relative gap of {solution.gap:.2g}, above "
+        if solution.gap <= options.tol:
+            reached = (
+                f"a gap of {100 * solution.gap_of_gain:.2g} % of what weights can gain over an "
+                "intercept alone, above the square root of "
+            )
         warning = StoppedWarning(
-            f"stopped after {solution.passes:.3g} passes at a relative gap of {solution.gap:.2g}, "
-            "above ",
+            f"stopped after {solution.passes:.3g} passes at {reached}",
             Argument("tol", options.tol),
             "; ",
             *self._advice(solution, options.lam if lam is None else lam),

@@ -187,7 +187,7 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
         blocks = [block for part in alone for block in task.rows.blocks(part)]
         objective = whole_objective(task, blocks, theta).value
     found = replace(solution, objective=objective)
-    converged = found.gap <= task.tol
+    converged = task.stop_rule.is_met(found.objective, found.lower_bound)
     stop = "rounding" if solution.converged and not converged else solution.stop
     return replace(found, converged=converged, stop=stop)
 
