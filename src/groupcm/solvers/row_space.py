@@ -8,7 +8,7 @@ rows ``X``, and the problem depends on their products alone::
 
 With 480 rows of 20,000 features, ``u`` has 480 numbers. The Huber penalty is a square as long as no
 weight is above ε; where one is, and for the rounding of ``R``, the solver of the whole problem
-(`groupcm.solvers.multipliers`) goes on from the solution and its dual. All bounds are its own.
+(`groupcm.solvers.multipliers`) continues from the solution and its dual. All bounds are its own.
 """
 
 from __future__ import annotations
