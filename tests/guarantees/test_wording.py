@@ -17,7 +17,7 @@ READING = {
 PATTERNS = {"sub", "subn", "match", "search", "fullmatch", "findall", "split", "finditer"}
 # Where others offer nothing but a text: the filters that Python keeps of a user's own patterns,
 # and a warning of matplotlib that has no class.
-ALLOWED = {("errors", "match"), ("style", "filterwarnings")}
+ALLOWED = {("errors", "match"), ("merged_warnings", "filterwarnings")}
 
 
 class Reader(ast.NodeVisitor):

@@ -86,7 +86,9 @@ def test_a_large_named_network_is_found_again_by_its_weights(library, monkeypatc
     library.seeds["small"] = 1
     named_networks.named_network.cache_clear()
     network_family.open_found.cache_clear()
-    with pytest.raises(InputError, match="what is found as timm:small is not the network"):
+    with pytest.raises(
+        InputError, match="what is found as timm:small is not the requested network"
+    ):
         again.candidates(RGB)
 
 

@@ -158,7 +158,7 @@ def test_only_the_wanted_categories_are_objects(tmp_path):
         folder, annotations=annotations, category="polyp", unannotated="negative"
     )
     assert [name for name in found.names if found.is_positive(name)] == ["p1_a.png"]
-    with pytest.raises(InputError, match="no category 'ulcer'; there is 'bubble', 'polyp'"):
+    with pytest.raises(InputError, match="no category 'ulcer'; there are 'bubble', 'polyp'"):
         read_picture_set(folder, annotations=annotations, category="ulcer")
 
 

@@ -37,7 +37,7 @@ from groupcm.utils.fitted_state import Array, Count, Labels, Maybe, Names, Nulla
 from groupcm.utils.state_check import Record
 from groupcm.utils.text import printable
 
-__all__ = ["GroupModel", "labelled", "mean_right", "scorer_of"]
+__all__ = ["GroupModel", "decision_in_order", "labelled", "mean_right", "scorer_of"]
 
 
 class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
@@ -107,9 +107,11 @@ class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
             X = self._read_source(X)
             scores = self._scorer.of_source(X) if X.n_rows else self._no_scores()
         else:
-            X = self._read_rows(X)
-            scores = self._scores_of_rows(X) if X.shape[0] else self._no_scores()
-        return scores[:, 0] if scores.shape[1] == 1 else scores
+            return self._decision(self._read_rows(X))
+        return _as_decision(scores)
+
+    def _decision(self, X: Matrix) -> NDArray[np.float64]:
+        return _as_decision(self._scores_of_rows(X) if X.shape[0] else self._no_scores())
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each candidate.
@@ -296,6 +298,28 @@ def scorer_of(model: GroupModel) -> Any:
     (1, 1)
     """
     return model._scorer
+
+
+def decision_in_order(model: GroupModel, X: Matrix) -> NDArray[np.float64]:
+    """Return the decision function of rows whose columns are known to be the model's, in order.
+
+    The columns have no names, and none are asked for.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from groupcm import GroupClassifier
+    >>> rows = pd.DataFrame({"width": [0.0, 1.0, 0.2, 0.9]})
+    >>> model = GroupClassifier().fit(rows, [0, 1, 0, 1])
+    >>> bool(decision_in_order(model, rows.to_numpy())[1] == model.decision_function(rows)[1])
+    True
+    """
+    check_is_fitted(model)
+    return model._decision(as_matrix(X, model, allow_empty=True))
+
+
+def _as_decision(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    return scores[:, 0] if scores.shape[1] == 1 else scores
 
 
 def labelled(X: Any, y: Any, groups: Any, features: list[str] | None) -> tuple[Any, Any, Any]:

@@ -186,6 +186,7 @@ def lambda_path(
     template.set_params(**parameters)
     if template.C is not None:
         raise ValueError("a path of λ has no C; leave C out.")
+    template.set_params(lam=float(chosen[0]))  # to the last digit as checkpoints of version 0.1
 
     def of_data(training: Training) -> NDArray[np.float64]:
         return chosen_lams(lams, lowest_lam(training)) if is_count(lams) else chosen

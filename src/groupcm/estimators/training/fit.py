@@ -176,8 +176,10 @@ class Training:
 
     def _path(self, lams: Sequence[float], terms: list[Terms]) -> list[Task]:
         seed = self.hyperparameters.draw_seed()
-        factor = 1.0 / self.hyperparameters.lam
-        return [make_task(self.prepared, _weighted(terms, lam * factor), lam, seed) for lam in lams]
+        made_for = self.hyperparameters.lam
+        return [
+            make_task(self.prepared, _weighted(terms, lam / made_for), lam, seed) for lam in lams
+        ]
 
     def choose_unannotated(self, lam: float) -> Alternation:
         """Solve with a candidate chosen in each positive group without annotation.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations import Region
 from groupcm.errors import InputError
+from groupcm.estimators.group_model import GroupModel, decision_in_order
 from groupcm.images.features.network_embedding import with_networks
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe, needed_part, noted_recipe, trained_names
@@ -182,8 +183,20 @@ class PictureScorer:
         given
             What a detector found in it, if the recipe uses it.
         """
+        return self.of_candidates(*self.candidates(pixels, given), name)
+
+    def candidates(
+        self, pixels: Pixels, given: Sequence[Region] | None = None
+    ) -> tuple[Regions, NDArray[np.float32]]:
+        """Find and measure the candidates of a picture: regions, and what the model reads of them.
+
+        Parameters
+        ----------
+        pixels, given
+            As for the call.
+        """
         found = self.recipe.candidates(pixels, given)
-        return self.of_candidates(found.regions, found.values[:, self._columns], name)
+        return found.regions, found.values[:, self._columns]
 
     def of_candidates(
         self, regions: Regions, values: NDArray[np.float32], name: str = ""
@@ -246,9 +259,12 @@ def score_picture(
 
 
 def _scores(model: CandidateModel, values: NDArray[np.float32]) -> NDArray[np.float64]:
-    # The columns have no names, and are in the order of the model's.
-    with ignore_warnings(UserWarning, module=r"sklearn\."):
-        scores = np.asarray(model.decision_function(values), dtype=np.float64)
+    if isinstance(model, GroupModel):
+        # No filter of warnings, which belongs to the process: servers score in several threads.
+        scores = decision_in_order(model, values)
+    else:
+        with ignore_warnings(UserWarning, module=r"sklearn\."):  # of names that the array lacks
+            scores = np.asarray(model.decision_function(values), dtype=np.float64)
     if scores.ndim != 1:
         raise InputError(
             f"the model has {scores.shape[1]} classes; pictures are scored with a model of two"

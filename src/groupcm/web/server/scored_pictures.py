@@ -100,10 +100,8 @@ def measure_picture(scorer: PictureScorer, pixels: Pixels, name: str = "") -> Me
     >>> bool(np.all(measured.rows[:, 0] == measured.found.scores))
     True
     """
-    model = _RecordingModel(scorer.model)
-    recording = PictureScorer(model, scorer.recipe, vote=scorer.vote, threshold=scorer.threshold)
-    found = recording(pixels, name)
-    return MeasuredPicture(found, model.rows)
+    regions, rows = scorer.candidates(pixels)
+    return MeasuredPicture(scorer.of_candidates(regions, rows, name), rows)
 
 
 @dataclass(frozen=True)
@@ -254,20 +252,3 @@ def runs_of(regions: Regions, place: int) -> Runs:
     start = regions.column[strips] * regions.height
     edges = np.concatenate([start + regions.top[strips], start + regions.bottom[strips]])
     return from_edges(edges, regions.height * regions.width)
-
-
-class _RecordingModel:
-    """A model that keeps the rows that it scored last."""
-
-    rows: NDArray[np.float32]
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self.rows = np.empty((0, 0), dtype=np.float32)  # for a picture without candidates
-
-    def decision_function(self, X: NDArray[np.float32], /) -> NDArray[np.float64]:
-        self.rows = X
-        return self._model.decision_function(X)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
