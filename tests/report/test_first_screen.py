@@ -24,6 +24,7 @@ from groupcm.report.at_a_glance import (
     level_rows,
     typical_cases,
     verdict_sentences,
+    whole_percent,
     yield_at_threshold,
 )
 from groupcm.report.comparison import against_best, summary_sentences
@@ -52,9 +53,41 @@ def test_the_verdict_has_the_shares_and_their_intervals(full):
     shown, n_found, n_polyps, word = yield_at_threshold(full)
     assert shown == pytest.approx((point.true_positives + point.false_positives) / 160)
     assert (n_polyps, word) == (full.objects.n_objects, "polyp")
-    assert f"sees {n_found} of {n_polyps} polyps" in reader
+    assert reader.endswith(f"of the frames, show {n_found} polyps.")
     # Counted by hand: a polyp is seen where a frame that shows it raises an alarm.
     assert n_found >= full.objects.n_found
+
+
+def test_the_verdict_has_the_share_of_frames_that_shows_most_polyps(full):
+    words = verdict_sentences(full)[-1]
+    # By hand: the least share of frames from the top that shows 95 % of the polyps.
+    curve = full.yields
+    shown = curve.shown[np.searchsorted(curve.found["objects"], 0.95)]
+    assert words.startswith(
+        f"Showing the {whole_percent(shown)} of the frames with the highest scores finds 95 % of "
+        f"the {full.objects.n_objects} polyps; the alarms, "
+    )
+    less = {kind: np.minimum(each, 0.9) for kind, each in curve.found.items()}
+    missed = replace(full, yields=replace(curve, found=less))
+    assert verdict_sentences(missed)[-1].startswith("Even all frames do not show 95 % of the ")
+
+
+def test_a_decision_about_patients_comes_first(full):
+    rule = DecisionRule("patient", "sensitivity", 0.9, 0.95, "90 groups, of 40 patients")
+    decided = replace(full, decision=replace(full.decision, rule=rule))
+    first, second, _ = verdict_sentences(decided)
+    patients = full.levels[0].decision.sensitivity.estimate
+    assert first.startswith(f"At this threshold, {whole_percent(patients)} of the patients with a")
+    assert "of the frames with a polyp raise an alarm" in second
+    assert [row.name for row in level_rows(decided, brief=True)] == ["Patients", "Frames"]
+    assert [row.name for row in level_rows(decided)] == ["Frames", "Patients"]
+    text = Reader(evaluation_page(decided)).text
+    assert "The decision for each patient" in text
+    rows = dict(decision_rows(decided))
+    assert rows["Target"] == "A sensitivity of at least 90 % for patients"
+    assert rows["Guarantee"] == "Holds for new patients with a confidence of 95 %"
+    assert rows["Chosen on"] == "90 frames, of 40 patients"
+    assert "The decision for each frame" in Reader(evaluation_page(full)).text
 
 
 def test_the_words_follow_the_user(page):
@@ -100,11 +133,11 @@ def test_every_part_is_drawn(full, page, tmp_path):
             DecisionRule("group", "specificity", 0.9, None, "40 groups"),
             0.95,
             "A specificity of at least 90 %",
-            "None: the target was met on the data the threshold was chosen on",
+            "None: the target was met on the data that the threshold was chosen on",
             "The target is reached",
         ),
         (
-            DecisionRule("group", "specificity", 0.97, 0.9, "40 groups"),
+            DecisionRule("group", "specificity", 0.97, 0.9, "40 groups, of 1 patient"),
             0.95,
             "A specificity of at least 97 %",
             "Holds for new patients with a confidence of 90 %",
@@ -114,7 +147,7 @@ def test_every_part_is_drawn(full, page, tmp_path):
             DecisionRule("group", "false_alarms", 2.0, 0.9, "40 groups"),
             0.95,
             "At most 2 false alarms per group",
-            "Holds for new patients with a confidence of 90 %",
+            "Holds for new groups with a confidence of 90 %",
             None,
         ),
     ],

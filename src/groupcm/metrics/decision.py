@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.utils.fitted_state import Expected, Nullable, Number, Text
 from groupcm.utils.formatting import number
-from groupcm.utils.text import printable
+from groupcm.utils.text import plural, printable
 
 __all__ = [
     "TARGETS",
@@ -43,6 +43,7 @@ _DEFAULT = "the default: it was not tuned"
 _HALF = "the default: where the probability passes one half"
 # How version 0.1 wrote down what a threshold was chosen for.
 _NOTED = re.compile(r"chosen for a (specificity|sensitivity) of (\d[\d.e+-]*) on (.+)")
+_OF_PATIENTS = re.compile(r", of [\d,]+ patients?$")  # at the end of `DecisionRule.chosen_on`
 _NOTED_YOUDEN = re.compile(r"chosen for the largest sum of sensitivity and specificity on (.+)")
 
 
@@ -189,6 +190,53 @@ class DecisionRule:
         return f"chosen for {self._goal}{self._qualified} on {self.chosen_on}"
 
     @property
+    def target_words(self) -> str | None:
+        """The target in words; None where the threshold was not chosen for one.
+
+        Examples
+        --------
+        >>> DecisionRule("patient", "sensitivity", 0.9, None, "40 groups", k=2).target_words
+        'a sensitivity of at least 90 % for patients, where an alarm takes at least 2 groups'
+        >>> DecisionRule(target="false_alarms", value=0.5, chosen_on="40 groups").target_words
+        'at most 0.5 false alarms per group'
+        >>> DecisionRule(chosen_on="given").target_words
+        """
+        if self.target is None:
+            return None
+        if self.value is None or self.target in ("false_alarms", "alarm_rate"):
+            return self._goal
+        if self.target == "patient_sensitivity":
+            return f"a positive group found in at least {_exact(self.value)} of the patients"
+        words = f"a {self.target} of at least {_exact(self.value)}"
+        if self.level != "group":
+            words += f" for {plural(printable(self.level))}"
+        if self.k > 1:
+            words += f", where an alarm takes at least {self.k} groups"
+        return words
+
+    @property
+    def guarantee_words(self) -> str | None:
+        """The guarantee in words; None where there is no target that could have one.
+
+        Examples
+        --------
+        >>> on = "200 groups that the folds left out, of 80 patients"
+        >>> DecisionRule("group", "sensitivity", 0.9, 0.95, on).guarantee_words
+        'holds for new patients with a confidence of 95 %'
+        >>> DecisionRule("group", "sensitivity", 0.9, 0.95, "200 groups").guarantee_words
+        'holds for new groups with a confidence of 95 %'
+        >>> DecisionRule("group", "sensitivity", 0.9, None, "200 groups").guarantee_words
+        'none: the target was met on the data that the threshold was chosen on'
+        """
+        if self.target is None:
+            return None
+        if self.guarantee is None:
+            return "none: the target was met on the data that the threshold was chosen on"
+        unit = "patient" if _OF_PATIENTS.search(self.chosen_on or "") else self.level
+        new = plural(printable(unit))
+        return f"holds for new {new} with a confidence of {_exact(self.guarantee)}"
+
+    @property
     def _goal(self) -> str:
         if self.value is None:
             return "the largest sum of sensitivity and specificity"
@@ -271,6 +319,11 @@ class ChosenThreshold:
     def given(cls, value: float) -> ChosenThreshold:
         """Return a threshold that the user gave."""
         return cls(require_threshold(value), DecisionRule(chosen_on="given"))
+
+
+def _exact(share: float) -> str:
+    """Write a share that a user named in percent, without rounding it to a few digits."""
+    return f"{100 * share:.6g} %"
 
 
 def resolve_threshold(

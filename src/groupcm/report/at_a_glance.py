@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from groupcm.evaluation.results import Case, Decision, Evaluation
+from groupcm.evaluation.results import Case, Decision, Evaluation, LevelResult
 from groupcm.metrics import Interval
 from groupcm.metrics.decision import DecisionRule, rule_words
 from groupcm.utils.formatting import count, number, percent
@@ -19,13 +19,16 @@ __all__ = [
     "LevelRow",
     "TypicalCase",
     "data_sentence",
+    "decided_level",
     "decision_rows",
+    "glance_title",
     "level_rows",
     "share_words",
     "typical_cases",
     "verdict_sentences",
     "whole_percent",
     "yield_at_threshold",
+    "yield_sentence",
 ]
 
 _VOWELS = frozenset("aeiou")
@@ -108,24 +111,49 @@ def share_words(value: Interval, level: float, then: str) -> str:
     return f"{whole_percent(value.estimate)}{then} ({bounds})"
 
 
+def decided_level(evaluation: Evaluation) -> LevelResult | None:
+    """Return the level above the group that the threshold was chosen for; None for groups."""
+    rule = evaluation.decision.rule
+    for found in evaluation.levels:
+        if rule is not None and found.name == rule.level and found.decision is not None:
+            return found
+    return None
+
+
+def glance_title(evaluation: Evaluation) -> str:
+    """Return the heading of the first screen, which names the level of the decision."""
+    found = decided_level(evaluation)
+    return f"The decision for each {singular(evaluation.unit if found is None else found.name)}"
+
+
 def verdict_sentences(evaluation: Evaluation) -> list[str]:
-    """Describe what the threshold does for groups, for the highest level, and for a reader."""
-    found, level = evaluation.decision, evaluation.level
-    sentences = [
-        _outcomes(found, Kinds.of(evaluation), level, _opening(found.point.threshold, evaluation))
-    ]
+    """Describe what the threshold does at its own level, at another one, and for a reader.
+
+    The level of the decision comes first. Next to groups, that is the highest level; next to a
+    level above, the groups.
+    """
+    decided = decided_level(evaluation)
     highest = evaluation.levels[-1] if evaluation.levels else None
-    if highest is not None and highest.decision is not None:
-        kinds = Kinds.of(evaluation, highest.name)
-        sentences.append(_outcomes(highest.decision, kinds, level, ""))
-    shown = yield_at_threshold(evaluation)
-    if shown is not None:
-        share, n_found, n_units, word = shown
-        sentences.append(
-            f"A reader who sees only the alarms looks at {whole_percent(share)} of the "
-            f"{plural(evaluation.unit)}, and sees {count(n_found)} of {counted(n_units, word)}."
-        )
-    return sentences
+    shown = [_of_groups(evaluation), _of_level(evaluation, highest)]
+    if decided is not None:
+        shown = [_of_level(evaluation, decided), _of_groups(evaluation)]
+    opening = _opening(evaluation.decision.point.threshold, evaluation)
+    sentences = [
+        _outcomes(*each, evaluation.level, "" if place else opening)
+        for place, each in enumerate(each for each in shown if each is not None)
+    ]
+    reader = yield_sentence(evaluation)
+    return sentences if reader is None else [*sentences, reader]
+
+
+def _of_groups(evaluation: Evaluation) -> tuple[Decision, Kinds]:
+    return evaluation.decision, Kinds.of(evaluation)
+
+
+def _of_level(evaluation: Evaluation, found: LevelResult | None) -> tuple[Decision, Kinds] | None:
+    if found is None or found.decision is None:
+        return None
+    return found.decision, Kinds.of(evaluation, found.name)
 
 
 def _opening(threshold: float, evaluation: Evaluation) -> str:
@@ -154,6 +182,39 @@ def _totals(decision: Decision) -> tuple[int, int]:
     )
 
 
+def yield_sentence(evaluation: Evaluation, share: float = 0.95) -> str | None:
+    """Describe how few groups have to be shown to find most objects, and what the alarms show.
+
+    Without objects these are the positive units of the highest level; None where neither is known.
+    """
+    kind, alarms = _unit_of_yield(evaluation), yield_at_threshold(evaluation)
+    if kind is None or alarms is None or evaluation.yields is None:
+        return None
+    alarms_shown, n_found, n_units, word = alarms
+    groups, units = plural(evaluation.unit), counted(n_units, word)
+    shown = evaluation.yields.at_yield(share, kind).shown
+    opening = f"Even all {groups} do not show {percent(share)} of the {units}"
+    if isfinite(shown):
+        opening = (
+            f"Showing the {whole_percent(shown)} of the {groups} with the highest scores finds "
+            f"{percent(share)} of the {units}"
+        )
+    return (
+        f"{opening}; the alarms, {whole_percent(alarms_shown)} of the {groups}, show "
+        f"{counted(n_found, word)}."
+    )
+
+
+def _unit_of_yield(evaluation: Evaluation) -> str | None:
+    """Return the kind of unit that a reader looks for."""
+    curve = evaluation.yields
+    if curve is None:
+        return None
+    if evaluation.data.n_objects is not None and "objects" in curve.found:
+        return "objects"
+    return next((kind for kind in reversed(curve.found) if kind != "objects"), None)
+
+
 def yield_at_threshold(evaluation: Evaluation) -> tuple[float, int, int, str] | None:
     """Return the share of groups shown, and how many of the objects are in them.
 
@@ -165,14 +226,9 @@ def yield_at_threshold(evaluation: Evaluation) -> tuple[float, int, int, str] | 
         The share, the numbers of units found and of all, and the word for a unit.
     """
     curve, point = evaluation.yields, evaluation.decision.point
-    if curve is None:
+    kind, n_groups = _unit_of_yield(evaluation), sum(_totals(evaluation.decision))
+    if curve is None or kind is None or not n_groups:
         return None
-    has_objects = evaluation.data.n_objects is not None and "objects" in curve.found
-    kinds = ["objects"] if has_objects else [k for k in curve.found if k != "objects"][-1:]
-    n_groups = sum(_totals(evaluation.decision))
-    if not kinds or not n_groups:
-        return None
-    (kind,) = kinds
     share = (point.true_positives + point.false_positives) / n_groups
     at = int(np.flatnonzero(curve.thresholds >= point.threshold)[-1])
     n_units = curve.n_units[kind]
@@ -201,32 +257,15 @@ def decision_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     decision, unit = evaluation.decision, evaluation.unit
     threshold, rule = decision.point.threshold, decision.rule
     rows = [("Threshold", f"{number(threshold)}: {in_unit(rule_words(threshold), unit)}")]
-    rows.append(("Comes from", capitalised(in_unit(decision.chosen, unit))))
-    if rule is not None and rule.target is not None:
-        rows += [("Target", capitalised(in_unit(_target(rule), unit)))]
-        rows += [("Guarantee", _guarantee(rule, evaluation))]
-        held = _held(rule, evaluation)
-        rows += [] if held is None else [("Found here", held)]
-    return rows
-
-
-def _target(rule: DecisionRule) -> str:
-    if rule.target == "false_alarms":
-        return f"at most {number(rule.value or 0.0)} false alarms per group"
-    if rule.target == "patient_sensitivity":
-        return f"a positive group found in at least {percent(rule.value or 0.0)} of the patients"
-    if rule.value is None:
-        return "the largest sum of sensitivity and specificity"
-    of_level = "" if rule.level == "group" else f" of {plural(rule.level)}"
-    return f"a {rule.target}{of_level} of at least {percent(rule.value)}"
-
-
-def _guarantee(rule: DecisionRule, evaluation: Evaluation) -> str:
-    if rule.guarantee is None:
-        return "None: the target was met on the data the threshold was chosen on"
-    who = "group" if evaluation.data.n_patients is None else "patient"
-    new = in_unit(f"new {plural(who)}", evaluation.unit)
-    return f"Holds for {new} with a confidence of {percent(rule.guarantee)}"
+    if rule is None or rule.target_words is None or rule.guarantee_words is None:
+        return [*rows, ("Comes from", capitalised(in_unit(decision.chosen, unit)))]
+    rows += [
+        ("Target", capitalised(in_unit(rule.target_words, unit))),
+        ("Guarantee", capitalised(in_unit(rule.guarantee_words, unit))),
+        ("Chosen on", capitalised(in_unit(rule.chosen_on or "not known", unit))),
+    ]
+    held = _held(rule, evaluation)
+    return rows if held is None else [*rows, ("Found here", held)]
 
 
 def _held(rule: DecisionRule, evaluation: Evaluation) -> str | None:
@@ -258,29 +297,31 @@ class LevelRow(NamedTuple):
 def level_rows(evaluation: Evaluation, *, brief: bool = False) -> list[LevelRow]:
     """Return the outcomes of groups, and those of the levels above them.
 
-    With ``brief``, of the levels above only the highest.
+    With ``brief``, two levels: that of the decision first, then the groups; or the groups and the
+    highest level, where the decision is about groups.
     """
     kinds, data = Kinds.of(evaluation), evaluation.data
-    rows = [
-        LevelRow(
-            capitalised(plural(evaluation.unit)),
-            _about(kinds, data.n_positive_groups, data.n_negative_groups),
-            evaluation.decision,
-            evaluation.group_roc.auc,
-        )
-    ]
+    groups = LevelRow(
+        capitalised(plural(evaluation.unit)),
+        _about(kinds, data.n_positive_groups, data.n_negative_groups),
+        evaluation.decision,
+        evaluation.group_roc.auc,
+    )
+    decided = decided_level(evaluation)
+    if brief and decided is not None:
+        return [_level_row(evaluation, decided), groups]
     above = evaluation.levels[-1:] if brief else evaluation.levels
-    rows += [
-        LevelRow(
-            capitalised(plural(each.name)),
-            _about(Kinds.of(evaluation, each.name), each.n_positive, each.n_negative),
-            each.decision,
-            None if each.roc is None else each.roc.auc,
-            None if each.note is None else in_unit(each.note, evaluation.unit),
-        )
-        for each in above
-    ]
-    return rows
+    return [groups, *(_level_row(evaluation, each) for each in above)]
+
+
+def _level_row(evaluation: Evaluation, found: LevelResult) -> LevelRow:
+    return LevelRow(
+        capitalised(plural(found.name)),
+        _about(Kinds.of(evaluation, found.name), found.n_positive, found.n_negative),
+        found.decision,
+        None if found.roc is None else found.roc.auc,
+        None if found.note is None else in_unit(found.note, evaluation.unit),
+    )
 
 
 def _about(kinds: Kinds, n_positive: int, n_negative: int) -> str:

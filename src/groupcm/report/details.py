@@ -11,7 +11,7 @@ from groupcm.metrics import Interval
 from groupcm.plots.axes import clean
 from groupcm.plots.style import INK, MUTED, Series, series_of
 from groupcm.report.at_a_glance import Kinds
-from groupcm.report.figures.curves import roc_of_models_figure, yield_figure
+from groupcm.report.figures.curves import end_of_yields, roc_of_models_figure, yield_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.flow import FlowBox, flow_figure
 from groupcm.report.figures.forest import ForestRow, forest_figure
@@ -120,14 +120,20 @@ def yield_of(evaluation: Evaluation) -> CaptionedFigure | None:
     return CaptionedFigure(
         "yield",
         f"Yield: what is found in the {unit} shown",
-        f"If only the {unit} of highest score are shown (right: more of them), this share of "
-        "objects and of units is seen in at least one of them (up). The vertical line is the "
-        "chosen threshold, the dashed line guessing.",
+        f"If only the {unit} of highest score are shown (right: more of them), this share is seen "
+        "in at least one of them (up). The vertical line is the chosen threshold, the dashed line "
+        f"guessing.{_end_of_axis(evaluation)}",
         f"{capitalised(reached)}." if reached else "No yield is reached.",
         yield_figure(
             curve, evaluation.unit, evaluation.object_word, evaluation.decision.point.threshold
         ),
     )
+
+
+def _end_of_axis(evaluation: Evaluation) -> str:
+    assert evaluation.yields is not None
+    end = end_of_yields(evaluation.yields, evaluation.decision.point.threshold)
+    return f" The axis ends at {percent(end)}: more than that finds no more." if end < 1 else ""
 
 
 class YieldRow(NamedTuple):

@@ -39,7 +39,7 @@ from groupcm.utils.formatting import (
     percent_range,
     plural,
 )
-from groupcm.utils.text import in_unit
+from groupcm.utils.text import capitalised, in_unit
 
 __all__ = [
     "alarms_sentence",
@@ -220,8 +220,12 @@ class Tile(NamedTuple):
 
 def metric_tiles(evaluation: Evaluation) -> list[Tile]:
     """Return the metrics that are declared with a tile, those of the threshold first."""
+    things = capitalised(plural(evaluation.object_word))
     return [
-        Tile(metric.tile, *_number_and_below(value, metric.style, detail))
+        Tile(
+            metric.tile.replace("Objects", things),
+            *_number_and_below(value, metric.style, detail),
+        )
         for metric, value, detail in shown(evaluation, "threshold", "ranking", "probabilities")
         if metric.tile is not None
     ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from groupcm.evaluation.results import Decision, Froc, Roc
 from groupcm.metrics import (
@@ -23,6 +25,7 @@ from groupcm.utils.formatting import interval
 from groupcm.utils.text import in_unit, plural, singular
 
 __all__ = [
+    "end_of_yields",
     "froc_figure",
     "precision_recall_figure",
     "roc_figure",
@@ -34,6 +37,7 @@ __all__ = [
 _LONGEST_NAME = 24
 _LEGEND_LINE = 0.16  # inches
 _CHOSEN = "chosen threshold"
+_ENDS = (0.02, 0.05, 0.1, 0.2, 0.5)  # of the axis of a yield curve
 
 
 @in_style
@@ -197,8 +201,31 @@ def yield_figure(
         curve, (0.95, 1.0), unit=unit, object_word=object_word, threshold=threshold
     )
     display.plot(axes, legend=False)
+    end = end_of_yields(curve, threshold)
+    if end < 1.0:
+        axes.set_xlim(0.0, end)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
     legend_below(figure)
     return figure
+
+
+def end_of_yields(curve: YieldCurve, threshold: float | None = None) -> float:
+    """Return the share shown at which the axis of a yield curve ends.
+
+    That is below 1 where all that can be found, and the threshold, are far to the left.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import yield_curve
+    >>> y, scores = [1] + [0] * 99, range(100, 0, -1)
+    >>> end_of_yields(yield_curve(y, scores, range(100)))
+    0.02
+    """
+    at = 0 if threshold is None else np.flatnonzero(curve.thresholds >= threshold)[-1]
+    rises = [np.flatnonzero(np.diff(found)) + 1 for found in curve.found.values()]
+    last = max([at, *(each[-1] for each in rises if len(each))])
+    last = float(curve.shown[last])
+    return next((end for end in _ENDS if last <= 0.8 * end), 1.0)
 
 
 def _marked(decision: Decision | None) -> MarkedPoint | None:
