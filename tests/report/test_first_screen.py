@@ -13,9 +13,10 @@ from browser import chromium, visiting
 from report_numbers import full_evaluation, made_comparison, made_evaluation
 from report_pages import NASTY, WIDER_THAN_THE_WINDOW, Reader
 
+from groupcm.evaluation.comparison.results import Pair
 from groupcm.evaluation.provenance import DataStep
 from groupcm.evaluation.results import Evaluation
-from groupcm.metrics import Interval
+from groupcm.metrics import Comparison, Interval
 from groupcm.metrics.decision import DecisionRule
 from groupcm.report import comparison_page, evaluation_page
 from groupcm.report.at_a_glance import (
@@ -27,7 +28,7 @@ from groupcm.report.at_a_glance import (
     whole_percent,
     yield_at_threshold,
 )
-from groupcm.report.comparison import against_best, summary_sentences
+from groupcm.report.comparison import against_reference, summary_sentences
 from groupcm.report.details import flow_of, yield_rows
 from groupcm.report.save import FIGURE_NAMES, save_evaluation
 
@@ -244,20 +245,65 @@ def test_the_first_screen_is_one_screen_and_accessible(page, tmp_path, scheme):
         assert visit.errors == []
 
 
-def test_a_comparison_names_the_winner_the_ties_and_the_cost():
+def test_a_comparison_is_against_one_reference():
     comparison = made_comparison()
-    opening, _, cost = summary_sentences(comparison)
-    assert opening.startswith("GCM and GCM without grouping tie: their differences may be chance.")
-    assert opening.endswith("GCM is better than MI-SVM and SVM.")
-    assert cost.startswith("Of those that tie, GCM without grouping takes the least time")
-    behind = against_best(comparison)
-    assert [name for name, (_, is_tie, _) in behind.items() if is_tie] == ["GCM without grouping"]
-    assert all(difference.estimate < 0 for difference, _, _ in behind.values())
-    assert all(found.low < found.estimate < found.high for found, _, _ in behind.values())
+    opening, best, cost = summary_sentences(comparison)
+    assert opening == (
+        "GCM is better than MI-SVM and SVM, and ties with GCM without grouping: the difference is "
+        "within chance."
+    )
+    assert best.startswith("GCM has the largest AUC: of a positive and a negative group drawn at")
+    assert cost.startswith("Of GCM and the models that tie with it, GCM without grouping takes the")
+    against = against_reference(comparison)
+    verdicts = {name: found.verdict for name, found in against.items()}
+    assert verdicts == {"GCM without grouping": "tie", "MI-SVM": "behind", "SVM": "behind"}
+    for found in against.values():
+        assert found.difference.low < found.difference.estimate < found.difference.high
     alone = made_comparison(["GCM"], is_full=False)
     assert summary_sentences(alone)[0] == "GCM is the only model."
-    best, worst = made_comparison(["SVM", "GCM"]), "GCM won: it is better than SVM."
-    assert summary_sentences(best)[0] == worst
+    assert summary_sentences(made_comparison(["SVM", "GCM"]))[0] == "GCM is better than SVM."
+    text = Reader(comparison_page(comparison)).text
+    assert "Against GCM" in text
+    assert "reference" in text
+
+
+def test_a_model_that_was_not_tested_does_not_tie():
+    made = made_comparison()
+    pairs = [pair for pair in made.pairs if pair.a == "MI-SVM"]
+    comparison = replace(made, pairs=pairs)
+    assert comparison.reference == "MI-SVM"
+    assert list(against_reference(comparison)) == ["SVM"]
+    opening, best, *rest = summary_sentences(comparison)
+    assert "GCM" not in opening
+    assert best.startswith("GCM has the largest AUC")
+    assert not any("GCM" in sentence for sentence in rest)
+    assert Reader(comparison_page(comparison)).text.count("not tested") == 2
+    nothing = replace(made, pairs=[])
+    assert summary_sentences(nothing)[0] == "No two models were tested against each other."
+    assert "tie" not in " ".join(summary_sentences(nothing)).replace("times", "")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p_value", "verdict"),
+    [
+        (0.01, 0.03, 0.001, "better"),
+        (-0.03, -0.01, 0.001, "behind"),
+        (-0.01, 0.03, 0.3, "tie"),
+        (0.001, 0.03, 0.06, "tie"),
+        (-0.001, 0.03, 0.04, "not clear"),
+        (math.nan, math.nan, math.nan, "not clear"),
+    ],
+)
+def test_a_tie_needs_a_test_that_finds_chance(low, high, p_value, verdict):
+    made = made_comparison(["SVM", "GCM"])
+    auc = made.models[0].group_roc.auc
+    estimate = 0.01 if math.isnan(low) else (low + high) / 2
+    difference = Interval(-estimate, -high, -low)  # of the reference minus the model
+    result = Comparison(auc, auc, difference, p_value, 2000, "group_roc_auc")
+    comparison = replace(made, pairs=[Pair("GCM", "SVM", result)])
+    assert against_reference(comparison)["SVM"].verdict == verdict
+    assert ("tie" in summary_sentences(comparison)[0]) == (verdict == "tie")
+    assert verdict in Reader(comparison_page(comparison)).text
 
 
 def test_a_comparison_in_the_words_of_the_user():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
+from typing import NamedTuple
 
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.results import Roc
@@ -29,7 +30,9 @@ from groupcm.utils.formatting import (
 from groupcm.utils.text import in_unit, listed
 
 __all__ = [
-    "against_best",
+    "VERDICTS",
+    "Against",
+    "against_reference",
     "by_auc",
     "chosen_hyperparameters",
     "comparison_figures",
@@ -64,8 +67,8 @@ def pair_sentence(pair: Pair, level: float = 0.95) -> str:
     'SVM is better than GCM by 0.021 (0.008 to 0.034), p < 0.001.'
     >>> pair_sentence(pair(-0.01, 0.004, 0.018, 0.5))
     'GCM and SVM tie (difference 0.004, 95 % CI −0.010 to 0.018, p = 0.50).'
-    >>> pair_sentence(pair(0.001, 0.02, 0.04, 0.06))
-    'GCM and SVM tie (difference 0.020, 95 % CI 0.001 to 0.040, p = 0.060).'
+    >>> pair_sentence(pair(-0.001, 0.02, 0.04, 0.04))
+    'GCM is ahead of SVM by 0.020 (−0.001 to 0.040), p = 0.040: not a clear difference.'
     """
     ahead, behind, difference = pair.a, pair.b, pair.group.difference
     if difference.estimate < 0:
@@ -74,13 +77,14 @@ def pair_sentence(pair: Pair, level: float = 0.95) -> str:
     chance = p_value(pair.group.p_value)
     if pair.is_clear(level):
         return f"{ahead} is better than {behind} by {interval(difference)}, {chance}."
-    bounds = interval(difference, with_estimate=False)
-    if math.isnan(difference.low) or math.isnan(difference.high):
-        # Without an interval it is not known whether the difference is chance.
-        return f"{ahead} is ahead of {behind} by {interval(difference)}, {chance}."
-    bounds = f"{percent(level)} CI {bounds}"
-    size = fraction(difference.estimate)
-    return f"{ahead} and {behind} tie (difference {size}, {bounds}, {chance})."
+    if pair.is_tie(level):
+        bounds = f"{percent(level)} CI {interval(difference, with_estimate=False)}"
+        size = fraction(difference.estimate)
+        return f"{ahead} and {behind} tie (difference {size}, {bounds}, {chance})."
+    sentence = f"{ahead} is ahead of {behind} by {interval(difference)}, {chance}"
+    # Without an interval it is not known whether the difference is chance.
+    is_known = isfinite(difference.low) and isfinite(difference.high)
+    return f"{sentence}: not a clear difference." if is_known else f"{sentence}."
 
 
 def pair_sentences(pairs: Sequence[Pair], level: float) -> list[tuple[str, bool]]:
@@ -89,53 +93,103 @@ def pair_sentences(pairs: Sequence[Pair], level: float) -> list[tuple[str, bool]
 
 
 def summary_sentences(comparison: ModelComparison) -> list[str]:
-    """Describe which model won, which tie with it, and what the best ones cost."""
+    """Describe how the models do against the reference, which one ranks best, and what it costs.
+
+    Only models that were tested against the reference are said to be better, worse or to tie.
+    """
     if not comparison.models:
         return ["No model was compared."]
-    best, *others = by_auc(comparison.models)
+    best = by_auc(comparison.models)[0]
     auc = best.group_roc.auc
-    found = against_best(comparison)
-    ties = [each.name for each in others if found.get(each.name, (None, True))[1]]
-    beaten = [each.name for each in others if each.name not in ties]
-    if not others:
-        opening = f"{best.name} is the only model."
-    elif not ties:
-        opening = f"{best.name} won: it is better than {listed(beaten)}."
-    else:
-        opening = f"{listed([best.name, *ties])} tie: their differences may be chance."
-        if beaten:
-            opening += f" {best.name} is better than {listed(beaten)}."
     sentences = [
-        opening,
-        in_unit("Of a positive and a negative group drawn at random, ", comparison.unit)
-        + f"{best.name} gives the positive one the higher score in {percent(auc.estimate)} of all "
-        f"cases (AUC {fraction(auc.estimate)}, {percent(comparison.level)} CI "
+        *_against_sentences(comparison),
+        f"{best.name} has the largest AUC: "
+        + in_unit("of a positive and a negative group drawn at random, ", comparison.unit)
+        + f"it gives the positive one the higher score in {percent(auc.estimate)} of all cases "
+        f"(AUC {fraction(auc.estimate)}, {percent(comparison.level)} CI "
         f"{interval(auc, with_estimate=False)}).",
     ]
-    alike = [best, *(each for each in others if each.name in ties)]
-    quickest = min(alike, key=lambda each: each.seconds)
-    if ties and quickest.seconds < best.seconds:
+    reference, found = comparison.reference, against_reference(comparison)
+    alike = [
+        each
+        for each in comparison.models
+        if each.name == reference or (each.name in found and found[each.name].verdict == "tie")
+    ]
+    quickest = min(alike, key=lambda each: each.seconds, default=None)
+    if quickest is not None and quickest.name != reference:
+        (own,) = (each for each in alike if each.name == reference)
         sentences.append(
-            f"Of those that tie, {quickest.name} takes the least time to tune and train: "
-            f"{seconds(quickest.seconds)}, and {best.name} {seconds(best.seconds)}."
+            f"Of {reference} and the models that tie with it, {quickest.name} takes the least "
+            f"time to tune and train: {seconds(quickest.seconds)}, and {reference} "
+            f"{seconds(own.seconds)}."
         )
     return sentences
 
 
-def against_best(comparison: ModelComparison) -> dict[str, tuple[Interval, bool, float]]:
-    """Return by how much each model is behind the best one, whether they tie, and the p-value."""
-    if not comparison.models:
-        return {}
-    best, found = by_auc(comparison.models)[0].name, {}
+def _against_sentences(comparison: ModelComparison) -> list[str]:
+    """Describe which models are better than the reference, worse than it, or tie with it."""
+    reference, found = comparison.reference, against_reference(comparison)
+    if reference is None:
+        (first, *others) = comparison.models
+        return ["No two models were tested against each other." if others else
+                f"{first.name} is the only model."]  # fmt: skip
+    names = {
+        verdict: [
+            each.name
+            for each in by_auc(comparison.models)
+            if each.name in found and found[each.name].verdict == verdict
+        ]
+        for verdict in VERDICTS
+    }
+    sentences = []
+    if names["better"]:
+        verb = "is" if len(names["better"]) == 1 else "are"
+        sentences.append(f"{listed(names['better'])} {verb} better than {reference}.")
+    parts = []
+    if names["behind"]:
+        parts.append(f"is better than {listed(names['behind'])}")
+    if names["tie"]:
+        parts.append(f"ties with {listed(names['tie'])}: {_within_chance(len(names['tie']))}")
+    if parts:
+        sentences.append(f"{reference} {', and '.join(parts)}.")
+    if names["not clear"]:
+        sentences.append(
+            f"Whether {reference} differs from {listed(names['not clear'])} is not clear."
+        )
+    return [" ".join(sentences)]
+
+
+def _within_chance(n_models: int) -> str:
+    return f"the {'difference is' if n_models == 1 else 'differences are'} within chance"
+
+
+class Against(NamedTuple):
+    """A model against the reference: the difference (model − reference), and what it means."""
+
+    difference: Interval
+    verdict: str
+    p_value: float
+
+
+#: What a test against the reference can say of a model.
+VERDICTS = ("better", "behind", "tie", "not clear")
+
+
+def against_reference(comparison: ModelComparison) -> dict[str, Against]:
+    """Return how each model that was tested against the reference compares with it."""
+    found, level = {}, comparison.level
     for pair in comparison.pairs:
-        if best not in (pair.a, pair.b):
+        if comparison.reference not in (pair.a, pair.b):
             continue
-        low, high = pair.group.difference.low, pair.group.difference.high
-        behind = pair.group.difference
-        if pair.a == best:
-            behind = Interval(-behind.estimate, -high, -low)
-        other = pair.b if pair.a == best else pair.a
-        found[other] = behind, not pair.is_clear(comparison.level), pair.group.p_value
+        difference, p = pair.group.difference, pair.group.p_value
+        if pair.a == comparison.reference:
+            difference = Interval(-difference.estimate, -difference.high, -difference.low)
+        verdict = "tie" if pair.is_tie(level) else "not clear"
+        if pair.is_clear(level):
+            verdict = "better" if difference.estimate > 0 else "behind"
+        found[pair.b if pair.a == comparison.reference else pair.a] = Against(
+            difference, verdict, p
+        )
     return found
 
 
@@ -243,7 +297,7 @@ def _differences(comparison: ModelComparison) -> CaptionedFigure:
         "Paired differences in AUC of groups",
         "The first model minus the second, on the same groups: right of zero the first one is "
         "better. Strong lines are clear differences (the interval excludes zero and p is below "
-        f"{number(1 - level)}), pale ones are ties.",
+        f"{number(1 - level)}); at pale ones the models tie, or it is not clear which is better.",
         " ".join(pair_sentence(pair, level) for pair in pairs),
         forest_figure(rows, in_unit("Difference in AUC of groups", comparison.unit), reference=0.0),
     )

@@ -207,7 +207,7 @@ def draw_comparison(comparison: ModelComparison) -> Page:
         parts.comparison_figures(comparison),
         comparison=comparison,
         summary=parts.summary_sentences(comparison),
-        behind=parts.against_best(comparison),
+        against=parts.against_reference(comparison),
         models=models,
         group_rocs=[(model.name, model.group_roc) for model in models],
         swatch=lambda name: colour_name(looks[name].colour),

@@ -94,7 +94,7 @@ def _show(found: ModelComparison) -> None:
     for note in found.notes:
         print_line(note)
     for pair in found.pairs:
-        print_line(pair_sentence(pair))
+        print_line(pair_sentence(pair, found.level))
     for level in found.levels:
         _show_level(level, found.level)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from groupcm.evaluation.results import DataCounts, LearningCurve, Roc
@@ -47,6 +48,15 @@ class Pair:
         difference = self.group.difference
         leaves_out_zero = difference.low > 0 or difference.high < 0
         return leaves_out_zero and self.group.p_value < 1 - level
+
+    def is_tie(self, level: float = 0.95) -> bool:
+        """Return whether the paired test says that the difference is within chance.
+
+        Where the interval of the difference is not known, chance is not known either.
+        """
+        difference = self.group.difference
+        is_known = isfinite(difference.low) and isfinite(difference.high)
+        return is_known and self.group.p_value >= 1 - level
 
 
 @dataclass(frozen=True)
@@ -102,3 +112,8 @@ class ModelComparison:
     labels: tuple[Any, Any] | None = None
     unit: str = "group"
     levels: Sequence[LevelComparison] = ()
+
+    @property
+    def reference(self) -> str | None:
+        """The model that the others are tested against; None where no pair is tested."""
+        return self.pairs[0].a if self.pairs else None
