@@ -242,7 +242,9 @@ def test_the_chi2_map_takes_no_negative_values(folder, table, made, capsys):
     assert fit("--map", "chi2") == 2
     assert "Negative values" in capsys.readouterr().err
     name = made.feature_names[0]
-    positive = table.append_column("p", pa.array(np.abs(made.X[:, 0])))
+    best = np.argmax(made.X[made.y == 1].mean(axis=0) - made.X[made.y == 0].mean(axis=0))
+    values = made.X[:, best] - made.X[:, best].min()
+    positive = table.append_column("p", pa.array(values))
     pq.write_table(positive.drop_columns([name]), "p.parquet")
     assert fit("--features", "p", "--map", "chi2", table="p.parquet") == 0
     assert "p_cos1" in capsys.readouterr().out

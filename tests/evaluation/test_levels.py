@@ -308,7 +308,9 @@ def test_two_models_compared_at_every_level():
         )
         assert each == alone
         assert each.a.estimate == pytest.approx(roc_auc_score(a[name].is_positive, a[name].scores))
-    with pytest.raises(ValueError, match="every patient is positive; telling patients apart"):
+    with pytest.raises(
+        ValueError, match="every patient is positive; at least one positive and one negative"
+    ):
         metrics.compare_levels(
             y, good, bad, {"frame": levels["frame"], "patient": 0 * levels["frame"]}
         )

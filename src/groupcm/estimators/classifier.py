@@ -390,10 +390,11 @@ def fit_path(
         data = read_training_data(first, X, y, groups, overlap, sample_weight=sample_weight)
         data.require_two_classes(FOR_PATHS)
         training = Training(data_for_path(data, first), Hyperparameters.of(first))
-        lams = np.asarray(lams_of(training), dtype=np.float64).tolist()
+        # As numbers of numpy, which checkpoints of version 0.1 were named after.
+        lams = list(np.asarray(lams_of(training), dtype=np.float64))
         solutions = training.solve_path(lams)
     models: list[Any] = [clone(template) for _ in lams]
     for model, lam, solution in zip(models, lams, solutions, strict=True):
-        model.set_params(lam=lam)
+        model.set_params(lam=float(lam))
         model._fitted(training, Solved([solution]))
     return models

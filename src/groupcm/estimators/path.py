@@ -29,8 +29,6 @@ _GRID_ENDS = (0.001, 0.99)
 # How far a grid is extended, and the largest ratio of two neighbours beyond its end.
 _LIMITS = (1e-6, 0.9999)
 _LARGEST_STEP = 10.0
-# A grid begins so far below the odds at which weights separate the class means.
-_BELOW = 0.1
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ def lambda_grid(n: int = 10, lowest: float = 0.001) -> NDArray[np.float64]:
     >>> lambda_grid(3).round(3)
     array([0.001, 0.239, 0.99 ])
     >>> lambda_grid(3, 1e-5).round(5)
-    array([1.0000e-05, 3.1300e-03, 4.9724e-01])
+    array([1.0000e-05, 3.1400e-03, 4.9724e-01])
     """
     low, high = map(_odds, _GRID_ENDS)
     first = _odds(lowest)
@@ -98,7 +96,7 @@ def lowest_lam(training: Training) -> float:
 
     ::
 
-        λ / (1 − λ) = min(0.001 / 0.999, 0.1 · Σ_j h(f_j w_j) / (2 d)),   w = 2 m / ‖m‖²
+        λ / (1 − λ) = min(0.001 / 0.999, Σ_j h(f_j w_j) / (2 d)),   w = 2 m / ‖m‖²
 
     where ``m`` is the difference of the class means on ``d`` standardised features: where
     ``λ / (1 − λ)`` is ``Σ h / (2 d)``, the penalty of weights that put the class means at margins
@@ -106,7 +104,7 @@ def lowest_lam(training: Training) -> float:
     It is never below 1e-6.
     """
     low = _odds(_GRID_ENDS[0])
-    odds = _BELOW * training.separating_odds()
+    odds = training.separating_odds()
     if not 0.0 < odds < low:
         return _GRID_ENDS[0]
     return max(odds / (1.0 + odds), _LIMITS[0])

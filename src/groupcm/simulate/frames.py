@@ -53,8 +53,8 @@ def capsule(
     seed : int
         The seed of patients, polyps and frames; the same seed gives the same bits, whatever
         ``n_threads``.
-    world : {1, 2}
-        The version of the model; 2 is that of the paper's experiment.
+    world : {1, 2, 3}
+        The version of the model; 3 is that of the paper's experiment.
     out : path, optional
         Write ``X`` to this ``.npy`` file and return it memory-mapped, read only.
     n_threads : int, optional
