@@ -108,6 +108,15 @@ def test_training_sets_are_nested():
     assert made.first(160) is made.held
 
 
+def test_every_set_of_the_small_scale_can_be_drawn():
+    """The smallest further set has fewer frames than a training set has patients."""
+    small = SCALES["small"]
+    last = draw_training_set(small, seed=1, number=small.n_sets - 1)
+    negative = last.held.groups[last.polyp < 0]
+    assert len(np.unique(negative)) == 20_000 // small.group_size < small.n_patients
+    assert len(np.unique(last.held.patients)) <= small.n_patients
+
+
 def test_the_best_row_of_a_positive_group_has_its_largest_overlap():
     held = draw_training_set(TINY, seed=1).held
     assert held.overlap is not None
@@ -118,7 +127,7 @@ def test_the_best_row_of_a_positive_group_has_its_largest_overlap():
 
 def test_no_patient_is_in_both_parts():
     """Patients are their effects; those of training and test sets have none in common."""
-    parts = [make_plan(160, 40, 16, 40, 10, 3001 + number, 2) for number in range(3)]
+    parts = [make_plan(160, 40, 16, 40, 10, 3001 + number, TINY.world) for number in range(3)]
     parts += [draw_test_plan(TINY, TINY.test, 3000), draw_test_plan(TINY, TINY.power, 3999)]
     effects = [{row.tobytes() for row in part.patient_effects} for part in parts]
     assert len(set.union(*effects)) == sum(map(len, effects)) == 3 * 40 + 40 + 60

@@ -122,7 +122,8 @@ def draw_training_set(
         "n_negative": sizes.groups(most),
         "n_positive": sizes.n_positive,
         "n_polyps": sizes.n_polyps,
-        "n_patients": sizes.n_patients,
+        # A small set without the largest size may have fewer frames than patients.
+        "n_patients": min(sizes.n_patients, sizes.groups(most)),
         "group_size": sizes.group_size,
         "seed": seed,
         "world": sizes.world,
