@@ -1,4 +1,4 @@
-"""Selection of the regularisation: the λ path, one certified fit per λ on shared passes."""
+"""Selection of the regularisation: the λ path, one certified fit per λ."""
 
 from groupcm.estimators.path import LambdaPath, lambda_grid, lambda_path
 

@@ -15,7 +15,6 @@ from groupcm.data.folds import group_folds
 from groupcm.errors import LambdaAtEndWarning
 from groupcm.estimators import cross_validation
 from groupcm.estimators.path import lambda_grid
-from groupcm.estimators.training import data as training_data
 from groupcm.estimators.training.fit import Training
 from groupcm.metrics import group_roc_auc, sensitivity_at_specificity
 from groupcm.simulate import capsule
@@ -103,14 +102,6 @@ def test_a_parquet_source_gives_the_scores_of_arrays(data, tmp_path):
         stream.fit(source, patients=data.patient)
         np.testing.assert_allclose(stream.scores_, arrays.scores_, atol=2e-3)
         assert stream.lam_ == arrays.lam_
-
-
-def test_many_rows_of_arrays_are_scored_by_their_groups(data, monkeypatch):
-    # Many rows of an array are trained on as a stream, which knows nothing of their groups.
-    few = GroupClassifierCV(lams=LAMS, tol=1e-6).fit(data.X, data.y, data.groups, data.overlap)
-    monkeypatch.setattr(training_data, "_MANY_ROWS", 1)
-    many = GroupClassifierCV(lams=LAMS, tol=1e-6).fit(data.X, data.y, data.groups, data.overlap)
-    np.testing.assert_allclose(many.scores_, few.scores_, atol=2e-3)
 
 
 def test_folds_may_overlap_and_leave_groups_out(data):

@@ -12,13 +12,12 @@ from sklearn.base import clone
 
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import ChoosingModel
-from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit import Solved, Training, reporting_checkpoint
 from groupcm.estimators.training.fit_setup import Hyperparameters
 from groupcm.estimators.training.input import read_training_data
 from groupcm.utils.progress import printing_progress
 
-__all__ = ["FOR_PATHS", "GroupClassifier", "data_for_path", "fit_path"]
+__all__ = ["FOR_PATHS", "GroupClassifier", "fit_path"]
 
 
 #: Why a path of λ refuses more than two classes.
@@ -360,11 +359,6 @@ class GroupClassifier(ChoosingModel):
         check_parameters(self.get_params(deep=False), LINEAR)
 
 
-def data_for_path(data: TrainingData, estimator: Any) -> TrainingData:
-    """Return the data as a path reads them: as a stream where its tasks can share passes."""
-    return data if estimator.objective == "partial_auc" else data.for_shared_passes()
-
-
 def fit_path(
     template: GroupClassifier,
     lams_of: Callable[[Training], ArrayLike],
@@ -374,9 +368,9 @@ def fit_path(
     overlap: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> list[GroupClassifier]:
-    """Fit one copy of an estimator for each λ, each from the one before and on the same passes.
+    """Fit one copy of an estimator for each λ, each from the one before.
 
-    ``lams_of`` gives the λ of the data.
+    ``lams_of`` gives the λ of the data. On a stream, all λ share each pass.
 
     Examples
     --------
@@ -389,7 +383,7 @@ def fit_path(
     with printing_progress(first.verbose), reporting_checkpoint(first.checkpoint):
         data = read_training_data(first, X, y, groups, overlap, sample_weight=sample_weight)
         data.require_two_classes(FOR_PATHS)
-        training = Training(data_for_path(data, first), Hyperparameters.of(first))
+        training = Training(data, Hyperparameters.of(first))
         # As numbers of numpy, which checkpoints of version 0.1 were named after.
         lams = list(np.asarray(lams_of(training), dtype=np.float64))
         solutions = training.solve_path(lams)

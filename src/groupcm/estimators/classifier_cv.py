@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.folds import require_folds
 from groupcm.errors import Argument, ParameterError
-from groupcm.estimators.classifier import FOR_PATHS, data_for_path
+from groupcm.estimators.classifier import FOR_PATHS
 from groupcm.estimators.cross_validation import LambdaSearch, TrainingGroups
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import ChoosingModel
@@ -99,13 +99,13 @@ pos_label, verbose :
     -----
     The grid begins at::
 
-        λ / (1 − λ) = min(0.001 / 0.999, 0.1 · Σ_j h(w_j) / (2 d)),   w = 2 m / ‖m‖²
+        λ / (1 − λ) = min(0.001 / 0.999, Σ_j h(w_j) / (2 d)),   w = 2 m / ‖m‖²
 
     and ends 99,000 times higher, where ``m`` is the difference of the class means on the ``d``
     standardised features. ``w`` puts the class means at margins of ±1, and ``Σ h / (2 d)`` is the
     ``λ / (1 − λ)`` at which its penalty is what the losses save by it. With the Huber penalty it is
     about ``1 / (d ‖m‖²)``, which falls with the square of the number of features: 13 features have
-    the grid from 0.001 to 0.99, and 1,000 of them one from 1e-6 to 0.1.
+    the grid from 0.001 to 0.99, and 1,000 of them one from about 1e-5 to 0.5.
 
     Examples
     --------
@@ -237,7 +237,7 @@ pos_label, verbose :
                 self, X, y, groups, overlap, annotated, objects, sample_weight
             )
             data.require_two_classes(FOR_PATHS)
-            training = Training(data_for_path(data, self), Hyperparameters.of(self))
+            training = Training(data, Hyperparameters.of(self))
             table = TrainingGroups(training.prepared, groups, patients)
             lams = chosen_lams(self.lams, lowest_lam(training))
             folds = table.folds(self.cv, self.random_state)

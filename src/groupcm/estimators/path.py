@@ -1,4 +1,4 @@
-"""Regularisation paths: one certified fit per λ, on shared passes over the rows."""
+"""Regularisation paths: one certified fit per λ, each from the one before."""
 
 from __future__ import annotations
 
@@ -151,7 +151,9 @@ def lambda_path(
     estimator: GroupClassifier | None = None,
     **parameters: Any,
 ) -> LambdaPath:
-    """Fit for each λ of a path, each warm from the one before and on the same passes.
+    """Fit for each λ of a path, each warm from the one before.
+
+    Of a source that does not fit the memory, all λ share each pass.
 
     Parameters
     ----------

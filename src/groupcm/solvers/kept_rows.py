@@ -47,6 +47,11 @@ class KeptRows:
         mine = self.terms
         if len(mine) == 0 or not np.array_equal(mine.order, terms.order):
             return other
+        is_same = np.array_equal(mine.start, terms.start) and np.array_equal(mine.stop, terms.stop)
+        if is_same and self.rows.shape[0] == len(self):  # only the weights differ
+            other._row, other._term, other.rows = self._row, self._term, self.rows
+            other.shares = self.shares.copy()
+            return other
         at = np.minimum(np.searchsorted(mine.start, terms.start), len(mine) - 1)
         same = (mine.start[at] == terms.start) & (mine.stop[at] == terms.stop)
         number = np.full(len(mine), -1)

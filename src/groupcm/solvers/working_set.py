@@ -70,7 +70,9 @@ def solve(
     ----------
     task : Task
     start : ndarray, optional
-        A point near the optimum; without one the solver finds its own on samples.
+        A point near the optimum; without one the solver finds its own on samples. Where the
+        solve of a task on the same rows has left the rows that it kept, the first pass is made
+        after the problem on them is solved.
     temperature : float
         Where to begin from ``start``: the lower, the nearer it must be.
     kept : sequence of KeptRows, optional
@@ -84,6 +86,7 @@ def solve(
     read_before = task.rows.rows_read
     begin = mean_difference(task) if start is None else start
     trace = Trace(task, begin, silent=silent, read_before=read_before)
+    is_known = False
     try:
         warm = start is not None
         if close is bracket and multipliers.applies(task):
@@ -98,11 +101,17 @@ def solve(
                 return trace.solution()
             warm, start = True, trace.best
             trace.latest = trace.best
+        elif close is bracket:
+            left = None if start is None or kept is not None else _left_for(task)
+            kept = left or kept or _nothing_kept(task)
+            is_known = left is not None
+            task.warm.state = kept
         for sample in _samples(task) if start is None else ():
             on_sample = Trace(sample, trace.latest, silent=True)
             close(on_sample, warm=warm, rounds=1 if warm else 8, effort=_SAMPLE_EFFORT)
             trace.latest, warm = on_sample.latest, True
-        close(trace, warm=warm, zeros=True, warm_temperature=temperature, kept=kept)
+        options = {"on_kept_first": True} if is_known else {}
+        close(trace, warm=warm, zeros=True, warm_temperature=temperature, kept=kept, **options)
     except KeyboardInterrupt:
         if not np.isfinite(trace.upper):
             raise
@@ -119,12 +128,14 @@ def bracket(
     zeros: bool = False,
     warm_temperature: float = newton.WARM,
     kept: Sequence[KeptRows] | None = None,
+    on_kept_first: bool = False,
 ) -> None:
     """Close the bracket around the optimum of the trace's task, in at most so many rounds.
 
     ``warm`` is whether the latest point is near the optimum; ``effort`` is how often the kept
     rows may be looked at in a round. With ``zeros``, weights that a
-    penalty wants at zero are put there. A warm start begins at ``warm_temperature``.
+    penalty wants at zero are put there. A warm start begins at ``warm_temperature``, and before any
+    pass where the rows to begin ``on_kept_first`` are those of a similar task.
     """
     task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
@@ -135,7 +146,7 @@ def bracket(
     idle, is_exact = 0, False
     while rounds > 0 and idle < 2:
         is_settled = False
-        if kept:
+        if kept and not on_kept_first:
             is_settled = not _pass(trace, kept, alone) and trace.lower > 0.0
             idle = idle + 1 if is_settled and is_exact else 0
             if trace.closed or trace.exhausted:
@@ -153,6 +164,7 @@ def bracket(
             # While the kept rows are not the right ones yet, no need for all the digits; and a
             # solution that fits these rows too well is far from that of all.
             enough = _EARLY_SHARE * (trace.latest_upper - trace.lower)
+        on_kept_first = False
         temperature = warm_temperature if warm else newton.COLD
         try:
             inner.minimise(rule, temperature, trace.latest_upper - trace.lower, enough)
@@ -196,6 +208,16 @@ def ball_around(theta: Vector, move: Vector) -> Ball:
     radius = max(float(np.linalg.norm(move[:-1])), _LEAST_MOVE * float(np.linalg.norm(theta)))
     radius += _LEAST_MOVE**2
     return Ball(theta, radius, max(radius, abs(float(move[-1]))))
+
+
+def _left_for(task: Task) -> list[KeptRows] | None:
+    """Return the rows that the solve of a task on the same rows kept, if any."""
+    state = task.warm.state
+    grouped = [terms for terms in task.terms if not terms.alone]
+    if not isinstance(state, list) or len(state) != len(grouped):
+        return None
+    kept = [rows.on(terms) for rows, terms in zip(state, grouped, strict=True)]
+    return kept if any(len(rows) for rows in kept) else None
 
 
 def _nothing_kept(task: Task) -> list[KeptRows]:

@@ -15,13 +15,9 @@ from groupcm.errors import Argument, InputError
 from groupcm.objective.grouping import RowWeights
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import NO_ORDER, Groups, Index
-from groupcm.sources.npy import MatrixSource
 from groupcm.sources.rows.reader import SourceReader
 
 __all__ = ["TrainingData"]
-
-# Below this number of rows, a pass over rows in memory costs next to nothing.
-_MANY_ROWS = 500_000
 
 
 @dataclass(frozen=True)
@@ -78,10 +74,8 @@ class TrainingData:
 
     @property
     def rows_in_memory(self) -> Matrix | None:
-        """The rows, unless they must be read: an array may be treated as a stream, too."""
-        if not isinstance(self.X, SourceReader):
-            return self.X
-        return self.X.source.X if isinstance(self.X.source, MatrixSource) else None
+        """The rows, unless they must be read."""
+        return None if isinstance(self.X, SourceReader) else self.X
 
     @property
     def n_rows(self) -> int:
@@ -118,16 +112,6 @@ class TrainingData:
                 Argument("memory"),
                 ", or train on fewer groups.",
             )
-
-    def for_shared_passes(self) -> TrainingData:
-        """Return the data as a stream where that is faster: many dense, contiguous rows."""
-        together = self.groups is not None and self.groups.is_contiguous
-        together &= self.weights is None
-        if not isinstance(self.X, np.ndarray) or not together or self.n_rows < _MANY_ROWS:
-            return self
-        if len(self.unannotated_groups()):  # choosing candidates needs them in memory
-            return self
-        return replace(self, X=SourceReader(MatrixSource(self.X, "X")))
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:

@@ -43,6 +43,10 @@ __all__ = ["leave_out", "read_training_data", "source_of_columns"]
 
 # The share of the allowed memory that the rows may take when all of them are kept.
 _ALL_ROWS = 0.8
+# A file of so many bytes is decoded about once by a streamed fit, which is faster than to bring
+# all its rows into memory and to read them there. Wide rows in memory have a better solver.
+_LARGE_FILE = 2 << 30
+_NARROW = 100
 
 
 def read_training_data(
@@ -71,7 +75,7 @@ def read_training_data(
         may_be_forgotten &= isinstance(X, MatrixSource)
     if isinstance(X, Source):
         _refuse_columns(annotated=annotated, objects=objects, sample_weight=sample_weight)
-        data = _read_source(estimator, X)
+        data = _read_source(estimator, X, needs_all=annotated is not None)
         if may_be_forgotten and data.groups is None:
             _warn_without_groups(data)
         data = _with_annotation(data, X.index().ids, annotated, objects)
@@ -122,7 +126,7 @@ def source_of_columns(
     return from_parquet(path, group=group, label=label, overlap=overlap, features=features)
 
 
-def _read_source(estimator: Any, source: Source) -> TrainingData:
+def _read_source(estimator: Any, source: Source, *, needs_all: bool) -> TrainingData:
     if source.n_rows == 0:
         raise InputError(f"the source {source!r} has no rows; a fit needs some")
     index = source.index()
@@ -134,7 +138,7 @@ def _read_source(estimator: Any, source: Source) -> TrainingData:
     names = source.feature_names
     overlap = _OverlapOf(source) if source.has_overlap else None
     data = TrainingData(
-        _rows_of_source(source, memory),
+        _rows_of_source(source, memory, prefers_stream=not needs_all and _is_streamed(estimator)),
         index.codes,
         order.astype(index.codes.dtype),
         index.classes[order],
@@ -152,12 +156,25 @@ def _read_source(estimator: Any, source: Source) -> TrainingData:
     return data
 
 
-def _rows_of_source(source: Source, memory: int) -> Any:
-    """Return the rows themselves where they may all be in memory, else a stream."""
+def _is_streamed(estimator: Any) -> bool:
+    """Return whether a fit of narrow rows reads a stream little more than once."""
+    return (
+        getattr(estimator, "solver", None) == "working_set"
+        and getattr(estimator, "objective", None) == "gcm"
+        and getattr(estimator, "feature_map", None) is None
+        and _is_grouped(estimator)
+    )
+
+
+def _rows_of_source(source: Source, memory: int, *, prefers_stream: bool) -> Any:
+    """Return the rows themselves where they may all be in memory and that is faster."""
     if isinstance(source, MatrixSource) and not source.is_mapped:
         return source.X
     stream = SourceReader(source)
     if not source.loads_whole or source.nbytes > _ALL_ROWS * memory:
+        return stream
+    is_large = source.nbytes >= _LARGE_FILE and source.n_features < _NARROW
+    if prefers_stream and is_large and not isinstance(source, MatrixSource):
         return stream
     if isinstance(source, MatrixSource):
         return source.X
