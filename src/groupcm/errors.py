@@ -309,7 +309,7 @@ class TreesWarning(MessageWarning):
 
 
 class UnusedParameterWarning(MessageWarning):
-    """A hyperparameter was set that the chosen loss or penalty does not have."""
+    """A hyperparameter was set that has no effect with the others."""
 
 
 def warn_user(message: str | Warning, category: type[Warning] | None = None) -> None:

@@ -80,9 +80,11 @@ def test_a_wrong_value_is_an_error_with_the_parameter(estimator):
         (GroupClassifier(penalty="l1", epsilon=2), 'epsilon has no effect without penalty="huber"'),
         (MISVMClassifier(loss="hinge", delta=0.1), "delta has no effect without loss="),
         (GroupBoostingClassifier(delta=0.1), "delta has no effect without loss="),
+        (GroupClassifier(lam=0.9, C=1.0), "lam has no effect with C."),
+        (MISVMClassifier(lam=0.9, C=1.0), "lam has no effect with C."),
     ],
 )
-def test_a_parameter_of_another_loss_or_penalty_is_warned_of(model, said):
+def test_a_parameter_without_effect_is_warned_of(model, said):
     if isinstance(model, GroupBoostingClassifier):
         model.set_params(n_estimators=1, early_stopping=False, min_child_samples=5)
     X, y, groups = [[0.0], [1.0], [0.1], [0.3]] * 20, [0, 1, 0, 0] * 20, [*range(40), *range(40)]
@@ -93,6 +95,7 @@ def test_a_parameter_of_another_loss_or_penalty_is_warned_of(model, said):
 def test_the_defaults_of_other_losses_and_penalties_are_no_mistake():
     X, y, groups = [[0.0], [1.0], [0.1], [0.3]], [0, 1, 0, 0], [0, 0, 1, 1]
     assert GroupClassifier(loss="logistic", penalty="l1").fit(X, y, groups).gap_ <= 1e-4
+    assert GroupClassifier(C=1.0).fit(X, y, groups).gap_ <= 1e-4
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groupcm.errors import Argument, InputError, ParameterError, UnusedParameterWarning, warn_user
-from groupcm.estimators.hyperparameters import PLUGINS
+from groupcm.estimators.hyperparameters import LINEAR, PLUGINS
 from groupcm.estimators.training.data import TrainingData
 from groupcm.objective.terms import Index
 from groupcm.utils.registry import unused_parameters
@@ -15,16 +15,23 @@ from groupcm.utils.registry import unused_parameters
 if TYPE_CHECKING:
     from groupcm.estimators.training.fit_setup import Hyperparameters
 
+_DEFAULT_LAM = next(each.default for each in LINEAR if each.name == "lam")
+
 __all__ = ["require_choosable", "require_possible", "warn_of_unused"]
 
 
 def warn_of_unused(estimator: Any) -> None:
     """Warn of hyperparameters that were set and have no effect with the others.
 
-    They are those that the loss, the penalty or the objective does not have.
+    They are those that the loss, the penalty or the objective does not have, and ``lam`` where
+    ``C`` replaces it.
     """
     given = estimator.get_params(deep=False)
     default = {h.name: h.default for each in PLUGINS.values() for h in each.hyperparameters}
+    if given.get("C") is not None and "lam" in given and given["lam"] != _DEFAULT_LAM:
+        warn_user(
+            UnusedParameterWarning(Argument("lam"), " has no effect with ", Argument("C"), ".")
+        )
     for name, message in unused_parameters(given, PLUGINS).items():
         if np.any(np.asarray(given[name]) != default[name]):
             warn_user(UnusedParameterWarning(*message))
