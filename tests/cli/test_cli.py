@@ -18,7 +18,7 @@ import pytest
 
 import groupcm
 from groupcm import simulate
-from groupcm.cli._main import main
+from groupcm.cli._main import _COMMANDS, _EXAMPLES, build_parser, main
 from groupcm.data.tables.formats import write_table
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.metrics import group_roc_auc
@@ -100,6 +100,15 @@ def test_the_package_runs_as_the_command():
     run = subprocess.run([sys.executable, "-m", "groupcm", "fits"], capture_output=True, text=True)
     assert run.returncode == 2
     assert run.stderr.startswith("groupcm: ")
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_the_help_of_a_command_ends_with_an_example(command, capsys):
+    words = _EXAMPLES[command].split()
+    assert build_parser(command).parse_args(words[1:]).command == words[1] == command
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    assert " ".join(capsys.readouterr().out.split()).endswith(f"Example: {_EXAMPLES[command]}")
 
 
 def test_every_estimator_option_is_reachable(folder):

@@ -8,11 +8,14 @@ from __future__ import annotations
 import doctest
 import importlib.util
 import re
+import shlex
 import warnings
 from pathlib import Path
 
 import pytest
 import sklearn
+
+from groupcm.cli import build_parser
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -21,6 +24,7 @@ GENERATED = ("_build", "gallery", "generated")
 SLOW = {"docs/user_guide/dask.md", "docs/user_guide/torch.md"}
 
 PYTHON = re.compile(r"^( *)```(?:python|\{code-block\} python)\n(.*?)^ *```$", re.M | re.S)
+SHELL = re.compile(r"^```(?:bash|\{code-block\} bash)\n(.*?)^```$", re.M | re.S)
 FENCED = re.compile(r"^( *)(```+|~~~+)(?!\{).*?^ *\2 *$", re.M | re.S)
 LINK = re.compile(r"\]\(<?([^()\s<>]+(?:\([^()\s]*\))?)>?(?:\s+\"[^\"]*\")?\)")
 DOC_ROLE = re.compile(r"\{doc\}`(?:[^`<]*<)?([^`<>]+)>?`")
@@ -122,3 +126,30 @@ def test_a_broken_link_is_found(tmp_path, monkeypatch):
         "```{toctree}\n:hidden:\n\nHere <here>\nmissing\n```\n"
     )
     assert sorted(broken_links("docs/page.md")) == ["/lost", "gone.md", "missing"]
+
+
+def commands(page: str) -> list[str]:
+    """Return the commands of groupcm in the shell blocks of a page, each on one line."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    lines = "\n".join(SHELL.findall(text)).replace("\\\n", " ").splitlines()
+    parts = [part.strip() for line in lines for part in re.split(r"&&|;|\|", line)]
+    return [part for part in parts if part.startswith("groupcm ")]
+
+
+def is_understood(line: str) -> bool:
+    words = shlex.split(line, comments=True)[1:]
+    try:
+        build_parser(words[0]).parse_args(words)
+    except SystemExit as stopped:
+        return stopped.code == 0
+    return True
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if commands(page)])
+def test_the_commands_of_a_page_have_the_options_that_they_use(page):
+    assert not [line for line in commands(page) if not is_understood(line)]
+
+
+def test_an_unknown_option_is_found():
+    assert is_understood("groupcm doctor --json  # for a program")
+    assert not is_understood("groupcm doctor --yaml")

@@ -67,7 +67,10 @@ _COMMANDS = {
         "repeat the experiments of the paper, or estimate the gain of more annotations",
         "table_commands.add_experiment",
     ),
-    "images": ("turn pictures into candidates, and score pictures", "images.add_images"),
+    "images": (
+        "train on a folder of pictures, turn pictures into candidates, and score pictures",
+        "images.add_images",
+    ),
     "annotate": ("annotate objects in pictures, in the browser", "images.add_annotate"),
     "review": ("review the results of a model on pictures, in the browser", "images.add_review"),
     "demo": ("simulate, train, score and explain; needs no data", "table_commands.add_demo"),
@@ -77,6 +80,26 @@ _COMMANDS = {
         "table_commands.add_sort",
     ),
     "simulate": ("write synthetic candidates to Parquet", "simulate.add_simulate"),
+}
+
+# What the help of a command ends with.
+_EXAMPLES = {
+    "fit": "groupcm fit train.parquet --group frame --label on_polyp --cv -o model.json",
+    "score": "groupcm score model.json new.parquet -o scores.csv",
+    "describe": "groupcm describe model.json -o card.md",
+    "export": "groupcm export model.json -o model.onnx",
+    "evaluate": "groupcm evaluate model.json test.parquet --report report.html",
+    "recalibrate": "groupcm recalibrate model.json new.parquet --alarm-rate 0.1 -o here.json",
+    "compare": "groupcm compare train.parquet --group frame --label on_polyp --report report.html",
+    "plan": "groupcm plan pilot.parquet --score model.json --width 0.1",
+    "experiment": "groupcm experiment paper --scale small -o paper",
+    "images": "groupcm images train pictures -o results",
+    "annotate": "groupcm annotate pictures --categories polyp",
+    "review": "groupcm review model.json pictures",
+    "demo": "groupcm demo -o demo",
+    "doctor": "groupcm doctor",
+    "sort": "groupcm sort frames.csv --group frame -o sorted.parquet",
+    "simulate": "groupcm simulate --negatives 500 --positives 100 -o frames.parquet",
 }
 
 
@@ -96,6 +119,8 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="groupcm",
         description="Classify groups of candidates, trained to a certified optimum.",
+        epilog="Start with groupcm demo, which needs no data and shows every step; "
+        "groupcm COMMAND --help lists the options of a command and ends with an example.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"groupcm {__version__}")
@@ -110,7 +135,11 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
 
 def _command(commands, name: str, help: str) -> argparse.ArgumentParser:
     parser = commands.add_parser(
-        name, help=help, description=help[0].upper() + help[1:] + ".", allow_abbrev=False
+        name,
+        help=help,
+        description=help[0].upper() + help[1:] + ".",
+        epilog=f"Example: {_EXAMPLES[name]}",
+        allow_abbrev=False,
     )
     parser.set_defaults(command=name)
     return parser
