@@ -109,7 +109,12 @@ html_theme_options = {
     "navbar_end": ["theme-switcher"],
     "show_prev_next": True,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    # Pages of the gallery use the whole width for code and figures.
+    "secondary_sidebar_items": {
+        "[!g]**": ["page-toc"],
+        "g[!a]**": ["page-toc"],
+        "gallery/**": [],
+    },
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-high-contrast-light",

@@ -26,7 +26,7 @@ from scipy.special import ndtr, ndtri
 from groupcm.errors import Argument, ParameterError
 from groupcm.metrics.bootstrap import CountedMetric, counted_metric
 from groupcm.metrics.clusters import expanded_tail, fewest_clusters, student_quantile, warn_of_few
-from groupcm.metrics.registry import Metric, metric_name, metric_named
+from groupcm.metrics.registry import Metric, metric_label, metric_name, metric_named
 from groupcm.metrics.results import Interval
 from groupcm.utils.parallel import thread_map
 from groupcm.utils.parameters import is_whole
@@ -75,7 +75,7 @@ class SampleSize:
     >>> found = SampleSize(80, "width", 0.1, "group_roc_auc", 0.9, None, 0.95, 40, 0.5, [40, 80],
     ...                    [0.14, 0.1], 1000)
     >>> found.words
-    '80 patients for a 95 % confidence interval of the group_roc_auc (0.900 in the pilot of 40
+    '80 patients for a 95 % confidence interval of the group ROC AUC (0.900 in the pilot of 40
     patients) that is 0.1 wide'
     """
 
@@ -95,15 +95,16 @@ class SampleSize:
     @property
     def words(self) -> str:
         """The result as a phrase."""
+        metric = metric_label(self.metric)
         pilot = f"{self.estimate:.3f} in the pilot of {self.n_pilot:,} patients"
         if self.goal == "width":
             what = (
-                f"a {100 * self.level:g} % confidence interval of the {self.metric} ({pilot}) "
+                f"a {100 * self.level:g} % confidence interval of the {metric} ({pilot}) "
                 f"that is {self.wanted:g} wide"
             )
         else:
             what = (
-                f"finding a difference of {self.difference:.3g} in the {self.metric} ({pilot}) in "
+                f"finding a difference of {self.difference:.3g} in the {metric} ({pilot}) in "
                 f"{100 * self.wanted:g} % of all studies, at the level {1 - self.level:.2g}"
             )
         if self.n_patients is not None:
