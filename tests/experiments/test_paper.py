@@ -13,7 +13,7 @@ import pytest
 from groupcm.cli.commands import experiment
 from groupcm.errors import InputError
 from groupcm.evaluation.comparison.contenders import contenders
-from groupcm.experiments import paper, training
+from groupcm.experiments import paper, testing, training
 from groupcm.experiments.areas import Areas, crossed, mean_roc
 from groupcm.experiments.checkpoint import Checkpoint
 from groupcm.experiments.claims import FAILS, HOLDS, OPEN, Finding, joint_verdict, verdict
@@ -37,7 +37,7 @@ from groupcm.experiments.testing import draw_test_plan, score_models
 from groupcm.experiments.training import _trained, _Training
 from groupcm.kernels.placements import count_placements
 from groupcm.metrics import Interval, candidate_roc_auc, group_roc_auc, obuchowski_interval
-from groupcm.simulate import capsule
+from groupcm.simulate import capsule, frames
 from groupcm.simulate.world import make_plan
 
 TINY = Sizes(
@@ -60,8 +60,28 @@ EVERY_CLAIM = {"a", "b", "c", "d", "e", "f", "g", "h", "i"}
 
 
 @pytest.fixture(scope="module")
-def found():
-    return run_paper(TINY, seed=3)
+def drawn_and_found():
+    """A run, and the plan of every set that it drew, in order."""
+    plans = []
+
+    def spied(*arguments, **options):
+        plans.append(make_plan(*arguments, **options))
+        return plans[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (frames, testing):
+            patch.setattr(module, "make_plan", spied)
+        return plans, run_paper(TINY, seed=3)
+
+
+@pytest.fixture(scope="module")
+def plans(drawn_and_found):
+    return drawn_and_found[0]
+
+
+@pytest.fixture(scope="module")
+def found(drawn_and_found):
+    return drawn_and_found[1]
 
 
 def test_the_full_scale_is_the_papers_table():
@@ -125,12 +145,29 @@ def test_the_best_row_of_a_positive_group_has_its_largest_overlap():
         assert held.overlap[row] == held.overlap[rows].max()
 
 
-def test_no_patient_is_in_both_parts():
-    """Patients are their effects; those of training and test sets have none in common."""
-    parts = [make_plan(160, 40, 16, 40, 10, 3001 + number, TINY.world) for number in range(3)]
-    parts += [draw_test_plan(TINY, TINY.test, 3000), draw_test_plan(TINY, TINY.power, 3999)]
-    effects = [{row.tobytes() for row in part.patient_effects} for part in parts]
-    assert len(set.union(*effects)) == sum(map(len, effects)) == 3 * 40 + 40 + 60
+def test_the_sets_of_a_run_have_their_sizes(plans):
+    """Three training sets, of which two have the largest size, and two test sets."""
+    sizes = [
+        (int((plan.polyp < 0).sum()), int((plan.polyp >= 0).sum()), len(set(plan.polyp)) - 1)
+        for plan in plans
+    ]
+    assert sizes == [(160, 40, 16), (160, 40, 16), (80, 40, 16), (80, 30, 12), (120, 45, 18)]
+
+
+def test_no_patient_is_in_two_sets_of_a_run(plans):
+    """A patient is what their frames share; no training or test set has that of another."""
+    effects = [{row.tobytes() for row in plan.patient_effects} for plan in plans]
+    assert [len(each) for each in effects] == [40, 40, 40, 40, 60]
+    assert len(set.union(*effects)) == sum(map(len, effects))
+
+
+def test_each_model_of_a_run_is_trained_on_its_rows(found):
+    for number, models in enumerate(found.models):
+        seed = 3001 + number
+        seen = _Training(draw_training_set(TINY, seed, number=number), TINY, seed)
+        assert [model.trial for model in models] == trials_of(TINY, number)
+        assert [m.n_rows for m in models] == [len(seen.data_of(m.trial).y) for m in models]
+    assert len(found.models[0]) - 2 == len(found.models[2])
 
 
 def test_the_streamed_set_has_the_same_rows(tmp_path):
@@ -439,7 +476,8 @@ def test_the_command_writes_everything(found, tmp_path, capsys):
     assert names == {"paper.html", "paper_figures", "claims.md", "datasets.csv", "results.json"}
     figures = {file.name for file in (folder / "paper_figures").iterdir()}
     for level in ("candidate", "group"):
-        for name in (f"per_{level}", f"per_{level}_training_size", f"claims_per_{level}"):
+        by_size = [f"{method}_sizes_per_{level}" for method in ("gcm", "ungrouped")]
+        for name in (f"per_{level}", f"per_{level}_training_size", f"claims_per_{level}", *by_size):
             assert {f"{name}.png", f"{name}.svg"} <= figures
     page = (folder / "paper.html").read_text(encoding="utf-8")
     assert page.count("<svg") == len(figures) // 2

@@ -255,7 +255,8 @@ def mean_roc(
     """Average ROC curves at equal shares of false alarms, with a 95 % band.
 
     The band is that of a bootstrap that draws test patients and training sets, both with
-    replacement.
+    replacement. Its curves are known at coarse steps only: the difference that drawing makes there
+    is added to the curve itself.
 
     Parameters
     ----------
@@ -270,20 +271,32 @@ def mean_roc(
     n_negative = int(tested.n_negative[level])
     ends = np.geomspace(max(1 / n_negative, _LEFT), 1.0, _POINTS), np.linspace(0, 1, _POINTS)
     grid = np.unique(np.concatenate([[0.0], *ends]))
-    tpr = [np.interp(grid, *_steps(tested, level, model)) for model in models]
-    curve = RocCurve(grid, np.mean(tpr, axis=0), np.full(len(grid), np.nan))
+    tpr = {model: np.interp(grid, *_steps(tested, level, model)) for model in set(models)}
+    mean = np.mean([tpr[model] for model in models], axis=0)
+    curve = RocCurve(grid, mean, np.full(len(grid), np.nan))
     rng = np.random.default_rng([seed, 4])
     n_patients = tested.coarse_negatives.shape[2]
+    everyone = np.ones(n_patients, np.int64)
+    finer = {m: tpr[m] - _coarse_curve(tested, level, m, everyone, grid) for m in tpr}
     drawn = np.zeros((n_resamples, len(grid)))
     for b in range(n_resamples):
         weight = np.bincount(rng.integers(n_patients, size=n_patients), minlength=n_patients)
         for model in rng.choice(models, len(models)):
-            negatives = _shares_above(weight @ tested.coarse_negatives[level, model])
-            positives = _shares_above(weight @ tested.coarse_positives[level, model])
-            drawn[b] += np.interp(grid, negatives, positives) / len(models)
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    # The coarse steps may leave the curve itself, where it bends sharply, outside of the band.
+            found = _coarse_curve(tested, level, model, weight, grid) + finer[model]
+            drawn[b] += found / len(models)
+    low, high = np.clip(np.quantile(drawn, [0.025, 0.975], axis=0), 0.0, 1.0)
+    # The sum of both need not increase everywhere.
+    low, high = np.minimum.accumulate(low[::-1])[::-1], np.maximum.accumulate(high)
     return Roc(curve, auc, grid, np.minimum(low, curve.tpr), np.maximum(high, curve.tpr))
+
+
+def _coarse_curve(
+    tested: Tested, level: int, model: int, weight: NDArray[np.int64], grid: Vector
+) -> Vector:
+    """Return the curve of a model with weights of test patients, from the coarse bins."""
+    negatives = _shares_above(weight @ tested.coarse_negatives[level, model])
+    positives = _shares_above(weight @ tested.coarse_positives[level, model])
+    return np.interp(grid, negatives, positives)
 
 
 def _steps(tested: Tested, level: int, model: int) -> tuple[Vector, Vector]:

@@ -26,7 +26,7 @@ from groupcm.simulate.world import Plan
 from groupcm.utils.formatting import counted
 from groupcm.utils.merged_warnings import merge_warnings
 
-__all__ = ["PaperResults", "identity_of", "main_trials", "run_paper"]
+__all__ = ["PaperResults", "drawn_trials", "identity_of", "main_trials", "run_paper"]
 
 _SEEDS_APART = 1000
 _POWER_SEED = 999  # within the thousand of a seed; training sets have 1, 2, …
@@ -48,8 +48,8 @@ class PaperResults:
     areas, table_areas : mapping from "group" and "candidate" to Areas
         On the test set of the claims, with all training sets; on the test set of the paper's table,
         with those that have the largest size.
-    rocs : mapping from "group" and "candidate" to a mapping from methods to Roc
-        The mean curves of `main_trials` on the test set of the paper's table.
+    rocs : mapping from "group" and "candidate" to a mapping from Trial to Roc
+        The mean curves of every model of `drawn_trials` on the test set of the paper's table.
     claims : sequence of Claim
     n_test : mapping
         The numbers of groups and candidates of the test set of the table, by name.
@@ -62,7 +62,7 @@ class PaperResults:
     models: Sequence[Sequence[Trained]]
     areas: Mapping[str, Areas]
     table_areas: Mapping[str, Areas]
-    rocs: Mapping[str, Mapping[str, Roc]]
+    rocs: Mapping[str, Mapping[Trial, Roc]]
     claims: Sequence[Claim]
     n_test: Mapping[str, int]
     runs: Sequence[tuple[float, float]] = ()
@@ -76,6 +76,11 @@ def main_trials(sizes: Sizes) -> list[Trial]:
         Trial(UNGROUPED, sizes.most),
         Trial(GCM, sizes.most),
     ]
+
+
+def drawn_trials(sizes: Sizes) -> list[Trial]:
+    """Return the models whose ROC curves are drawn: those of every size, as they are first read."""
+    return [trial for trial in trials_of(sizes) if not trial.variant]
 
 
 def identity_of(sizes: Sizes, seed: int) -> dict[str, Any]:
@@ -249,13 +254,13 @@ def _areas(sizes: Sizes, tested: Tested, plan: Plan, n_sets: int) -> dict[str, A
     }
 
 
-def _rocs(sizes: Sizes, tested: Tested, level: str, areas: Areas) -> dict[str, Roc]:
+def _rocs(sizes: Sizes, tested: Tested, level: str, areas: Areas) -> dict[Trial, Roc]:
     trials = trials_of(sizes)
     found = {}
-    for trial in main_trials(sizes):
+    for trial in drawn_trials(sizes):
         models = [trials.index(trial) + len(trials) * r for r in range(sizes.repeats)]
         auc = areas.of(trial).interval
-        found[trial.method] = mean_roc(
+        found[trial] = mean_roc(
             tested, LEVELS.index(level), models, auc, n_resamples=sizes.n_resamples
         )
     return found

@@ -143,8 +143,8 @@ def world_sentence(sizes: Sizes) -> str:
 
 def run_sentence(results: PaperResults) -> str:
     """Describe the time and the memory of the run."""
-    passes = [
-        model.n_passes
+    streamed = [
+        model
         for models in results.models
         for model in models
         if model.trial.negatives > results.sizes.held_in_memory
@@ -153,8 +153,9 @@ def run_sentence(results: PaperResults) -> str:
     peaks = " and ".join(f"{peak / 1e9:.2f}" for _, peak in results.runs)
     text = f"It took {minutes:.1f} minutes in {counted(len(results.runs), 'run')}"
     text += f", with at most {peaks} GB of resident memory."
-    if passes:
-        text += f" The fits on streams took {min(passes):.1f} to {max(passes):.1f} passes."
+    for method in dict.fromkeys(model.trial.method for model in streamed):
+        passes = [model.n_passes for model in streamed if model.trial.method == method]
+        text += f" {method} took {min(passes):.1f} to {max(passes):.1f} passes over a stream."
     return text
 
 

@@ -82,8 +82,9 @@ def roc_of_models_figure(
     of: str = "group",
     log: bool = False,
     bands: bool = False,
+    best_first: bool = True,
 ) -> Figure:
-    """Draw ROC curves of several models; the best one is first in the legend.
+    """Draw ROC curves of several models.
 
     Parameters
     ----------
@@ -95,6 +96,8 @@ def roc_of_models_figure(
         Whether to spread out the region of high specificity.
     bands : bool, default=False
         Whether to draw the band of each curve.
+    best_first : bool, default=True
+        Whether the legend begins with the best model, or has them as they are given.
 
     Examples
     --------
@@ -109,7 +112,8 @@ def roc_of_models_figure(
     2
     """
     figure, axes = new_axes(SQUARE + _LEGEND_LINE * len(rocs))
-    for name in sorted(rocs, key=lambda name: -rocs[name].auc.estimate):
+    names = sorted(rocs, key=lambda name: -rocs[name].auc.estimate) if best_first else list(rocs)
+    for name in names:
         roc, look = rocs[name], series[name]
         band = Band(roc.band_fpr, roc.band_low, roc.band_high) if bands else None
         GroupRocDisplay(roc.curve, roc.auc, band, of=of).plot(
