@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from groupcm.experiments.algorithm_figures import algorithm_figures
@@ -20,6 +22,7 @@ __all__ = ["LOOKS", "paper_figures"]
 
 LOOKS = series_of(METHODS)
 _NAMES = {GCM: "gcm", UNGROUPED: "ungrouped"}
+_DOTTED = (0, (1.0, 2.4))
 
 
 def paper_figures(results: PaperResults) -> list[CaptionedFigure]:
@@ -71,7 +74,13 @@ def _roc(results: PaperResults, level: str, *, log: bool) -> CaptionedFigure:
 def _roc_by_size(results: PaperResults, method: str, level: str, *, log: bool) -> CaptionedFigure:
     """Draw the curves of one method at every training size."""
     sizes = results.sizes
-    rocs = {f"{n:,} negatives": results.rocs[level][Trial(method, n)] for n in sizes.negatives}
+    # The largest first, so that it lies below the others where they coincide.
+    rocs = {
+        f"{n:,} negatives": results.rocs[level][Trial(method, n)] for n in reversed(sizes.negatives)
+    }
+    series = series_of(rocs)
+    few = list(rocs)[-1]
+    series[few] = replace(series[few], dashes=_DOTTED)
     ending = "_high_specificity" if log else ""
     axis = ", spread out" if log else ""
     return CaptionedFigure(
@@ -80,9 +89,7 @@ def _roc_by_size(results: PaperResults, method: str, level: str, *, log: bool) -
         f"The mean curves of {counted(sizes.repeats, 'training set')} on the paper's test set, "
         "with 95 % bands.",
         "; ".join(f"{name}: AUC {interval(roc.auc)}" for name, roc in rocs.items()) + ".",
-        roc_of_models_figure(
-            rocs, series_of(rocs), of=level, log=log, bands=True, best_first=False
-        ),
+        roc_of_models_figure(rocs, series, of=level, log=log, bands=True, best_first=False),
     )
 
 

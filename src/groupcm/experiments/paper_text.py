@@ -154,8 +154,9 @@ def run_sentence(results: PaperResults) -> str:
     text = f"It took {minutes:.1f} minutes in {counted(len(results.runs), 'run')}"
     text += f", with at most {peaks} GB of resident memory."
     for method in dict.fromkeys(model.trial.method for model in streamed):
-        passes = [model.n_passes for model in streamed if model.trial.method == method]
-        text += f" {method} took {min(passes):.1f} to {max(passes):.1f} passes over a stream."
+        passes = [f"{m.n_passes:.1f}" for m in streamed if m.trial.method == method]
+        spread = " to ".join(dict.fromkeys((min(passes, key=float), max(passes, key=float))))
+        text += f" {method} took {spread} passes over a stream."
     return text
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -36,6 +37,7 @@ __all__ = [
 
 _LONGEST_NAME = 24
 _LEGEND_LINE = 0.16  # inches
+_BOTTOM = 0.01  # of the axis of sensitivity
 _CHOSEN = "chosen threshold"
 _ENDS = (0.02, 0.05, 0.1, 0.2, 0.5)  # of the axis of a yield curve
 
@@ -124,8 +126,17 @@ def roc_of_models_figure(
             linestyle=look.dashes,
             label=f"{shorten(name, _LONGEST_NAME)}: {interval(roc.auc)}",
         )
+    if log:
+        axes.set_xlim(left=max(axes.get_xlim()[0], _first_alarms(list(rocs.values()))))
     legend_below(figure, columns=1, title="AUC with its interval")
     return figure
+
+
+def _first_alarms(rocs: Sequence[Roc]) -> float:
+    """Return the power of ten of false alarms below which every curve is at the bottom."""
+    begins = [roc.curve.fpr[roc.curve.tpr >= _BOTTOM] for roc in rocs]
+    first = min(fpr.min(initial=1.0) for fpr in begins)
+    return 10.0 ** math.floor(math.log10(first)) if first > 0 else 0.0
 
 
 @in_style
