@@ -11,12 +11,18 @@ from pathlib import Path
 
 from PIL import Image
 
-_WIDTH, _COLOURS = 620, 48
+_WIDTH, _COLOURS = 540, 64
 _FIGURES = (
     *("hinge", "smoothed_hinge", "huber", "group_negatives", "group_positives"),
     *("per_candidate", "per_candidate_high_specificity", "per_candidate_training_size"),
     *("per_group", "per_group_high_specificity", "per_group_training_size"),
-    "misvm_spread",
+    *("claims_per_candidate", "claims_per_group", "misvm_spread"),
+    *(
+        f"{method}_sizes_per_{level}{axis}"
+        for method in ("gcm", "ungrouped")
+        for level in ("candidate", "group")
+        for axis in ("", "_high_specificity")
+    ),
 )
 
 
@@ -25,7 +31,9 @@ def shrink(source: Path, target: Path) -> None:
     picture = Image.open(source).convert("RGB")
     height = round(picture.height * _WIDTH / picture.width)
     small = picture.resize((_WIDTH, height), Image.Resampling.LANCZOS)
-    small.quantize(_COLOURS).save(target, optimize=True)
+    # The largest coverage keeps the colours of thin lines.
+    few = small.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, kmeans=2)
+    few.save(target, optimize=True)
 
 
 def main(paper: Path, ablations: Path) -> None:

@@ -38,6 +38,7 @@ __all__ = [
 _LONGEST_NAME = 24
 _LEGEND_LINE = 0.16  # inches
 _BOTTOM = 0.01  # of the axis of sensitivity
+_MOST_BANDS, _FAINT = 4, 0.07  # more bands would hide the curves
 _CHOSEN = "chosen threshold"
 _ENDS = (0.02, 0.05, 0.1, 0.2, 0.5)  # of the axis of a yield curve
 
@@ -126,6 +127,9 @@ def roc_of_models_figure(
             linestyle=look.dashes,
             label=f"{shorten(name, _LONGEST_NAME)}: {interval(roc.auc)}",
         )
+    if len(rocs) > _MOST_BANDS:
+        for band in axes.collections:
+            band.set_alpha(_FAINT)
     if log:
         axes.set_xlim(left=max(axes.get_xlim()[0], _first_alarms(list(rocs.values()))))
     legend_below(figure, columns=1, title="AUC with its interval")
