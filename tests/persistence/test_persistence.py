@@ -244,9 +244,12 @@ def test_no_file(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda c: c["model"].update({"$model": "os.system"}), "holds a os.system"),
-        (lambda c: c["model"].update({"$model": ["GroupClassifier"]}), "does not know"),
-        (lambda c: c["notes"].update(x={"$record": "Popen", "fields": {}}), "holds a Popen"),
+        (lambda c: c["model"].update({"$model": "os.system"}), "holds the type os.system"),
+        (lambda c: c["model"].update({"$model": ["GroupClassifier"]}), "unknown to this"),
+        (
+            lambda c: c["notes"].update(x={"$record": "Popen", "fields": {}}),
+            "holds the type Popen",
+        ),
         (lambda c: c["model"]["params"].update(run=1), "parameter run, which no GroupClassifier"),
         (lambda c: c["model"]["state"].update(fit=1), "it has fit, which no GroupClassifier has"),
         (lambda c: c["model"]["state"]["coef_"].update(dtype="V8"), "which no model has"),
@@ -372,12 +375,15 @@ def saved_scaler(tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t.update({"$sklearn": "FunctionTransformer"}), "holds a FunctionTransformer"),
-        (lambda t: t.update({"$sklearn": ["PCA"]}), "does not know"),
+        (
+            lambda t: t.update({"$sklearn": "FunctionTransformer"}),
+            "holds the type FunctionTransformer",
+        ),
+        (lambda t: t.update({"$sklearn": ["PCA"]}), "unknown to this"),
         (lambda t: t["params"].update(run=1), "a StandardScaler has no run of its own"),
         (lambda t: t["attributes"].update(transform=1), "has no transform of its own"),
         (lambda t: t["attributes"].update(__class__=1), "has no __class__ of its own"),
-        (lambda t: t["attributes"].update(mean_={"$code": "x"}), "holds a code"),
+        (lambda t: t["attributes"].update(mean_={"$code": "x"}), "holds the type code"),
         (lambda t: t["attributes"].update(mean_={"$dtype": "O"}), "mean_ is the type O"),
         (lambda t: t["attributes"].update(mean_={"$dtype": "<f8"}), "which no model has there"),
         (lambda t: t["attributes"].update(mean_={"$spline": {"t": [1]}}), "mean_ lacks 'c'"),

@@ -394,5 +394,5 @@ def _holds(dtype: np.dtype[Any], items: list[Any]) -> bool:
 
 def _known(table: dict[str, str], name: Any, where: str) -> Any:
     if not isinstance(name, str) or name not in table:
-        raise Damaged(f"{where} holds a {brief(name)}, which this version of groupcm does not know")
+        raise Damaged(f"{where} holds the type {brief(name)}, unknown to this version of groupcm")
     return getattr(import_module(table[name]), name)

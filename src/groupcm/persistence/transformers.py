@@ -85,7 +85,7 @@ def decode_foreign(tag: str, value: dict[str, Any], where: str, decoder: Decoder
         return _spline(value, where, decoder)
     if tag == "$sklearn":
         return _transformer(value, where, decoder)
-    raise Damaged(f"{where} holds a {brief(tag[1:])}, which this version of groupcm does not know")
+    raise Damaged(f"{where} holds the type {brief(tag[1:])}, unknown to this version of groupcm")
 
 
 def _number_type(value: dict[str, Any], where: str, tag: str) -> Any:
@@ -122,7 +122,7 @@ def _transformer(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
         value, where, "$sklearn", "version", "params", "attributes"
     )
     if not isinstance(name, str) or name not in TRANSFORMERS:
-        raise Damaged(f"{where} holds a {brief(name)}, which this version of groupcm does not know")
+        raise Damaged(f"{where} holds the type {brief(name)}, unknown to this version of groupcm")
     cls = getattr(import_module(TRANSFORMERS[name].module), name)
     allowed = signature(cls).parameters
     given = decoder.mapping(params, where, fitted=True)
