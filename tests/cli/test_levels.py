@@ -80,6 +80,16 @@ def test_tables_without_the_levels_of_training_are_evaluated_without_them(made, 
     assert [each.name for each in found.levels] == ["patient"]
 
 
+def test_tables_without_patients_warn_that_a_lower_level_is_resampled(made, tmp_path):
+    table = pa.table(columns(1)).drop_columns(["who"])
+    write_table(table, tmp_path / "plain.csv")
+    words = "'who', which held the patients in training; .* resample the units of level video"
+    with pytest.warns(UserWarning, match=words) as caught:
+        found = evaluate_tables(read(made / "m.json"), tmp_path / "plain.csv", n_resamples=20)
+    assert sum("held the patients" in str(each.message) for each in caught) == 1
+    assert [each.name for each in found.levels] == ["video"]
+
+
 def test_numbers_of_levels_are_printed(made, capsys):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -21,9 +21,9 @@ from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contender_names, contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.evaluation.comparison.document import comparison_document
 from groupcm.evaluation.comparison.learning_curve import fold_percentiles, learning_curve
 from groupcm.evaluation.comparison.results import Pair
-from groupcm.evaluation.documents import comparison_document
 from groupcm.metrics import (
     Comparison,
     FewClustersWarning,

@@ -6,9 +6,9 @@ if TYPE_CHECKING:
     from groupcm.evaluation._evaluate import evaluate, evaluate_scored
     from groupcm.evaluation._learning_curve import learning_curve
     from groupcm.evaluation.comparison.compare_models import compare_models
+    from groupcm.evaluation.comparison.document import comparison_document
     from groupcm.evaluation.comparison.tables import compare_tables
     from groupcm.evaluation.documents import (
-        comparison_document,
         document_schema,
         evaluation_document,
         save_document,
@@ -57,7 +57,7 @@ __getattr__, __dir__ = lazy_names(
         "score_tables": "table_scores",
         "evaluate_tables": "table_evaluation",
         "compare_models": "comparison.compare_models",
-        "comparison_document": "documents",
+        "comparison_document": "comparison.document",
         "document_schema": "documents",
         "evaluation_document": "documents",
         "save_document": "documents",

@@ -1,4 +1,4 @@
-"""Every number of an evaluation or a comparison as one JSON document.
+"""Every number of an evaluation as one JSON document, and what all documents share.
 
 The layout is that of ``schemas/evaluation-1.json`` and ``schemas/comparison-1.json``, JSON Schemas
 that the package contains (`document_schema`). Numbers that are not known are null; infinite ones,
@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from groupcm.evaluation.comparison.results import LevelComparison, ModelComparison, Pair
 from groupcm.evaluation.metric_table import metric_values
 from groupcm.evaluation.results import (
     Case,
@@ -35,10 +34,14 @@ from groupcm.metrics import Interval, YieldCurve
 from groupcm.utils.files import check_output, whole_file
 
 __all__ = [
+    "SCHEMAS",
     "check_document",
-    "comparison_document",
     "document_schema",
     "evaluation_document",
+    "interval_values",
+    "learning_values",
+    "plain_values",
+    "roc_values",
     "save_document",
 ]
 
@@ -75,7 +78,7 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
     ('groupcm/evaluation/1', 'frame', 20)
     """
     found = evaluation
-    return _plain(
+    return plain_values(
         {
             "schema": SCHEMAS["evaluation"],
             "title": found.title,
@@ -89,19 +92,22 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
             "flow": [asdict(each) for each in found.flow],
             "operating_point": _decision(found.decision),
             "metrics": metric_values(found),
-            "group_roc": _roc(found.group_roc),
-            "candidate_roc": None if found.candidate_roc is None else _roc(found.candidate_roc),
+            "group_roc": roc_values(found.group_roc),
+            "candidate_roc": None
+            if found.candidate_roc is None
+            else roc_values(found.candidate_roc),
             "precision_recall": found.precision_recall._asdict(),
             "levels": [_level(each) for each in found.levels],
             "objects": None if found.objects is None else _objects(found.objects, found.froc),
             "objects_by_rule": [_objects(each) for each in found.objects_by_rule],
             "localisations": [
-                {**asdict(each), "share": _interval(each.share)} for each in _localisations(found)
+                {**asdict(each), "share": interval_values(each.share)}
+                for each in _localisations(found)
             ],
             "yields": None if found.yields is None else _yields(found.yields, found),
             "subgroups": [_subgroups(each) for each in found.subgroups],
             "reliability": None if found.reliability is None else vars(found.reliability),
-            "learning_curve": None if found.learning is None else _learning(found.learning),
+            "learning_curve": None if found.learning is None else learning_values(found.learning),
             "cases": {
                 "typical": {name: _case(each) for name, each in found.typical.items()},
                 "highest_positives": [_case(each) for each in found.highest_positives],
@@ -111,57 +117,6 @@ def evaluation_document(evaluation: Evaluation) -> dict[str, Any]:
             "computation": None if found.computation is None else asdict(found.computation),
             "cautions": list(found.cautions),
             "notes": {name: str(value) for name, value in found.notes.items()},
-        }
-    )
-
-
-def comparison_document(comparison: ModelComparison) -> dict[str, Any]:
-    """Return every number of a comparison of models as plain values, for JSON.
-
-    Examples
-    --------
-    >>> from groupcm.evaluation import compare_models
-    >>> from groupcm.simulate import capsule
-    >>> data = capsule(40, n_positive=20, group_size=5)
-    >>> found = compare_models(
-    ...     data.X, data.y, data.groups, models=["svm", "gcm"], cv=2, n_settings=1,
-    ...     learning=False, n_resamples=50,
-    ... )
-    >>> document = comparison_document(found)
-    >>> [model["name"] for model in document["models"]], len(document["pairs"])
-    (['SVM', 'GCM'], 1)
-    """
-    found = comparison
-    labels = None if found.labels is None else [str(each) for each in found.labels]
-    return _plain(
-        {
-            "schema": SCHEMAS["comparison"],
-            "title": found.title,
-            "groupcm_version": found.version,
-            "unit": found.unit,
-            "confidence_level": found.level,
-            "data": asdict(found.data),
-            "labels": labels,
-            "n_folds": found.n_folds,
-            "folds_by": found.folds_by,
-            "n_settings": found.n_settings,
-            "models": [
-                {
-                    "name": model.name,
-                    "about": model.about,
-                    "group_roc": _roc(model.group_roc),
-                    "candidate_roc": None
-                    if model.candidate_roc is None
-                    else _roc(model.candidate_roc),
-                    "chosen": list(model.chosen),
-                    "seconds": model.seconds,
-                }
-                for model in found.models
-            ],
-            "pairs": [_pair(each, found.level) for each in found.pairs],
-            "levels": [_compared_level(each, found.level) for each in found.levels],
-            "learning_curve": None if found.learning is None else _learning(found.learning),
-            "notes": list(found.notes),
         }
     )
 
@@ -213,14 +168,20 @@ def save_document(document: Mapping[str, Any], path: str | os.PathLike[str]) -> 
     return file
 
 
-def _plain(value: Any) -> Any:
-    """Return a value in which arrays are lists, and numbers are what JSON can hold."""
+def plain_values(value: Any) -> Any:
+    """Return a value in which arrays are lists, and numbers are what JSON can hold.
+
+    Examples
+    --------
+    >>> plain_values({"areas": np.array([0.5, np.nan, np.inf])})
+    {'areas': [0.5, None, 'Infinity']}
+    """
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): plain_values(each) for key, each in value.items()}
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain_values(value.tolist())
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [plain_values(each) for each in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -231,7 +192,14 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _interval(value: Interval | None) -> dict[str, float] | None:
+def interval_values(value: Interval | None) -> dict[str, float] | None:
+    """Return an interval as the documents hold it.
+
+    Examples
+    --------
+    >>> interval_values(Interval(0.9, 0.8, 0.95))
+    {'value': 0.9, 'low': 0.8, 'high': 0.95}
+    """
     if value is None:
         return None
     return {"value": value.estimate, "low": value.low, "high": value.high}
@@ -269,16 +237,17 @@ def _decision(decision: Decision) -> dict[str, Any]:
         "false_negatives": point.false_negatives,
         "false_positives": point.false_positives,
         "true_negatives": point.true_negatives,
-        "sensitivity": _interval(decision.sensitivity),
-        "specificity": _interval(decision.specificity),
+        "sensitivity": interval_values(decision.sensitivity),
+        "specificity": interval_values(decision.specificity),
         "n_winners_on_object": decision.n_winners_on_object,
         "n_winners_judged": decision.n_winners_judged,
     }
 
 
-def _roc(roc: Roc) -> dict[str, Any]:
+def roc_values(roc: Roc) -> dict[str, Any]:
+    """Return a ROC curve, its area and its band as the documents hold them."""
     band = {"fpr": roc.band_fpr, "low": roc.band_low, "high": roc.band_high}
-    return {"auc": _interval(roc.auc), **roc.curve._asdict(), "band": band}
+    return {"auc": interval_values(roc.auc), **roc.curve._asdict(), "band": band}
 
 
 def _level(level: LevelResult) -> dict[str, Any]:
@@ -288,8 +257,8 @@ def _level(level: LevelResult) -> dict[str, Any]:
         "k": level.k,
         "n_positive": level.n_positive,
         "n_negative": level.n_negative,
-        "roc": None if level.roc is None else _roc(level.roc),
-        "metrics": {name: _interval(each) for name, each in level.metrics.items()},
+        "roc": None if level.roc is None else roc_values(level.roc),
+        "metrics": {name: interval_values(each) for name, each in level.metrics.items()},
         "operating_point": None if level.decision is None else _decision(level.decision),
         "reliability": None if level.reliability is None else vars(level.reliability),
         "probability": level.probability,
@@ -305,8 +274,8 @@ def _objects(found: ObjectResult, froc: Froc | None = None) -> dict[str, Any]:
         "n_objects": found.n_objects,
         "n_found": found.n_found,
         "n_without_candidates": found.n_without_candidates,
-        "found": _interval(found.found),
-        "cpm": _interval(at.mean),
+        "found": interval_values(found.found),
+        "cpm": interval_values(at.mean),
         "sensitivity_at": {
             "false_alarms_per_group": at.false_alarms,
             "value": at.estimate,
@@ -320,11 +289,11 @@ def _objects(found: ObjectResult, froc: Froc | None = None) -> dict[str, Any]:
             "low": band.low,
             "high": band.high,
         },
-        "afroc_auc": _interval(found.afroc_auc),
-        "wafroc_auc": _interval(found.wafroc_auc),
+        "afroc_auc": interval_values(found.afroc_auc),
+        "wafroc_auc": interval_values(found.wafroc_auc),
         "false_alarms_per_group": found.false_alarms_per_group,
-        "false_alarms_per_negative": _interval(found.false_alarms_per_negative),
-        "false_alarms_per_patient": _interval(found.false_alarms_per_patient),
+        "false_alarms_per_negative": interval_values(found.false_alarms_per_negative),
+        "false_alarms_per_patient": interval_values(found.false_alarms_per_patient),
     }
 
 
@@ -359,18 +328,19 @@ def _subgroups(found: Subgroups) -> dict[str, Any]:
         "column": found.column,
         "is_of_objects": found.is_of_objects,
         "rows": [
-            {**vars(row), **{name: _interval(getattr(row, name)) for name in shares}}
+            {**vars(row), **{name: interval_values(getattr(row, name)) for name in shares}}
             for row in found.rows
         ],
     }
 
 
-def _learning(found: LearningCurve) -> dict[str, Any]:
+def learning_values(found: LearningCurve) -> dict[str, Any]:
+    """Return a learning curve as the documents hold it."""
     return {
         "sizes": list(found.sizes),
         "unit": found.unit,
         "lines": [
-            {"model": line.model, "auc": [_interval(each) for each in line.auc]}
+            {"model": line.model, "auc": [interval_values(each) for each in line.auc]}
             for line in found.lines
         ],
     }
@@ -378,24 +348,3 @@ def _learning(found: LearningCurve) -> dict[str, Any]:
 
 def _case(case: Case) -> dict[str, Any]:
     return {**vars(case), "contributions": [asdict(each) for each in case.contributions]}
-
-
-def _compared_level(found: LevelComparison, level: float) -> dict[str, Any]:
-    return {
-        **vars(found),
-        "rocs": {model: _roc(roc) for model, roc in found.rocs.items()},
-        "pairs": [_pair(each, level) for each in found.pairs],
-    }
-
-
-def _pair(pair: Pair, level: float) -> dict[str, Any]:
-    result = pair.group
-    return {
-        "a": pair.a,
-        "b": pair.b,
-        "metric": result.metric,
-        "difference": _interval(result.difference),
-        "p_value": result.p_value,
-        "n_resamples": result.n_resamples,
-        "is_tie": not pair.is_clear(level),
-    }

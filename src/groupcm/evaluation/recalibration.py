@@ -27,13 +27,9 @@ from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.evaluation.chosen_threshold import check_target, choose_on
+from groupcm.evaluation.row_scores import group_scores_of_rows, score_rows
 from groupcm.evaluation.scoring import require_two_classes
-from groupcm.evaluation.trained_tables import (
-    TrainedTables,
-    group_scores_of_rows,
-    model_and_notes,
-    score_rows,
-)
+from groupcm.evaluation.trained_tables import TrainedTables, model_and_notes
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule, is_alarm, threshold_of
 from groupcm.metrics.intervals import share_interval
 from groupcm.metrics.results import Interval

@@ -22,6 +22,7 @@ from groupcm.evaluation.data_summary import object_word
 from groupcm.evaluation.object_rows import with_listed
 from groupcm.evaluation.provenance import digest_files
 from groupcm.evaluation.results import DataCounts, Evaluation, LearningCurve
+from groupcm.evaluation.row_scores import group_scores_of_rows, score_rows
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import require_two_classes
 from groupcm.evaluation.table_objects import read_all_objects, with_hit_column
@@ -32,12 +33,7 @@ from groupcm.evaluation.table_threshold import (
     threshold_of_tables,
     with_level_columns,
 )
-from groupcm.evaluation.trained_tables import (
-    TrainedTables,
-    group_scores_of_rows,
-    model_and_notes,
-    score_rows,
-)
+from groupcm.evaluation.trained_tables import TrainedTables, model_and_notes
 from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.sources.candidates import Candidates
 from groupcm.sources.tables import Tables, name_of

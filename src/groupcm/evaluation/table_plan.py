@@ -14,8 +14,9 @@ from groupcm.data.tables.formats import find_tables
 from groupcm.data.tables.role_columns import read_key, read_numbers
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError, ParameterError
+from groupcm.evaluation.row_scores import score_rows
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.trained_tables import TrainedTables, score_rows
+from groupcm.evaluation.trained_tables import TrainedTables
 from groupcm.metrics.decision import threshold_of
 from groupcm.metrics.operating import (
     sensitivity_at_specificity,

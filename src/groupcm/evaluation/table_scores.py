@@ -21,13 +21,9 @@ from groupcm.estimators.level_columns import read_level_columns, require_nested_
 from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.shift import Shift, compare_with_profile, drawn_values, warn_of_shift
 from groupcm.estimators.training.profile import profile_of
+from groupcm.evaluation.row_scores import group_scores_of_rows
 from groupcm.evaluation.scoring import class_numbers, truth_of_all_groups
-from groupcm.evaluation.trained_tables import (
-    TrainedTables,
-    group_scores_of_rows,
-    model_and_notes,
-    take_classes,
-)
+from groupcm.evaluation.trained_tables import TrainedTables, model_and_notes, take_classes
 from groupcm.metrics import group_roc_auc
 from groupcm.metrics.decision import ChosenThreshold, is_alarm, threshold_of
 from groupcm.metrics.levels import level_scores

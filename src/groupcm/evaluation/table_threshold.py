@@ -9,8 +9,9 @@ from groupcm.data.tables.formats import find_tables, open_table
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.estimators.level_columns import read_level_columns
 from groupcm.evaluation.chosen_threshold import check_target, choose_on
+from groupcm.evaluation.row_scores import score_rows
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.trained_tables import TrainedTables, score_rows
+from groupcm.evaluation.trained_tables import TrainedTables
 from groupcm.metrics.decision import ChosenThreshold
 from groupcm.sources.candidates import Candidates
 from groupcm.sources.tables import Tables, listed_tables, name_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,23 +18,16 @@ from groupcm.data.tables.roles import ColumnRoles, described
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.adapters import takes_missing
 from groupcm.estimators.level_columns import check_level_columns, noted_levels, patient_column
-from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.tables import set_feature_names
 from groupcm.estimators.thresholds import notes_of
-from groupcm.evaluation.scored import ScoredCandidates, rows_with_missing
-from groupcm.evaluation.scoring import positive_rows, score_source, scores_of
 from groupcm.persistence.model_file import read
-from groupcm.sources.candidates import Candidates, InMemoryCandidates, StreamedCandidates
+from groupcm.sources.candidates import Candidates
 from groupcm.sources.parquet import list_column
 from groupcm.sources.tables import DESCRIBED, Tables, listed_tables, name_of, read_with_roles
-from groupcm.utils.merged_warnings import ignore_warnings
-from groupcm.utils.progress import announce_stage
 
 __all__ = [
     "TrainedTables",
-    "group_scores_of_rows",
     "model_and_notes",
-    "score_rows",
     "take_classes",
 ]
 
@@ -105,6 +97,7 @@ class TrainedTables:
         self.group = self._needed("group")
         self.features = self._features(features)
         self._pos_label = pos_label
+        self._without_patients: set[Path] = set()  # the tables that a warning has named
         self.levels = (
             noted_levels(self.notes.get("columns"), self.tables)
             if levels is None
@@ -245,20 +238,27 @@ class TrainedTables:
         if self.given.patient is not None:
             return self.given.patient
         noted, columns = self.noted("patient"), [set(open_table(f).schema.names) for f in files]
-        for column in (noted, patient_column(None, self.levels)):
-            if column is not None and all(column in names for names in columns):
-                return column
+        highest, units = patient_column(None, self.levels), "groups"
         if noted is None:
-            return None
+            noted = highest
+        if noted is None or all(noted in names for names in columns):
+            return noted
+        if highest is not None and all(highest in names for names in columns):
+            units = f"the units of level {list(self.levels)[-1]}"
+        else:
+            highest = None
         without = [file for file, names in zip(files, columns, strict=True) if noted not in names]
+        if without[0] in self._without_patients:
+            return highest
+        self._without_patients.add(without[0])
         warnings.warn(
             f"{without[0]} has no column {noted!r}, which held the patients in training; "
-            "confidence intervals resample groups instead, and are too narrow where a patient has "
-            "several groups.",
+            f"confidence intervals resample {units} instead, and are too narrow where a patient "
+            "has several.",
             UserWarning,
             stacklevel=2,
         )
-        return None
+        return highest
 
 
 def _is_list(file: Path, features: Sequence[str]) -> bool:
@@ -319,83 +319,3 @@ def take_classes(
             listed = replace(listed, labels=labels)
     candidates.pos_label = model.classes_[1]
     return listed
-
-
-def score_rows(model: Any, candidates: Candidates) -> ScoredCandidates:
-    """Score every candidate of tables, and add what is known of it.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model of two classes.
-    candidates : Candidates
-        Its features are in the order of the model.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from groupcm import GroupClassifier
-    >>> from groupcm.sources import read_candidates
-    >>> from groupcm.estimators.tables import fit_candidates
-    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
-    >>> _ = path.write_text("frame,polyp,size\\na,1,2.5\\na,0,1.5\\nb,0,2.0\\nb,0,1.0\\n")
-    >>> rows = read_candidates(path, group="frame", label="polyp")
-    >>> score_rows(fit_candidates(GroupClassifier(), rows), rows).group_positive.tolist()
-    [True, False]
-    """
-    announce_stage(f"scoring {candidates.n_rows:,} rows")
-    by_patient = candidates.patient_index
-    if isinstance(candidates, StreamedCandidates):
-        return score_source(model, candidates.X, by_patient=by_patient, **candidates.annotation())
-    is_positive = positive_rows(model, candidates.labels)
-    with _named_by_order():
-        scores = scores_of(model, candidates.X)
-    marks = candidates.annotation()
-    return ScoredCandidates(
-        candidates.group_index,
-        scores,
-        is_positive,
-        candidates.rows,
-        by_patient,
-        objects=marks.get("objects"),
-        annotated=marks.get("annotated"),
-        has_missing=rows_with_missing(candidates.X),
-    )
-
-
-def group_scores_of_rows(model: Any, candidates: Candidates) -> GroupScores:
-    """Return the score and the winner of each group, by the names of groups in the tables.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    candidates : Candidates
-        Its features are in the order of the model.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from groupcm import GroupClassifier
-    >>> from groupcm.sources import read_candidates
-    >>> from groupcm.estimators.tables import fit_candidates
-    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
-    >>> _ = path.write_text("frame,polyp,size\\na,1,2.5\\na,0,1.5\\nb,0,2.0\\nb,0,1.0\\n")
-    >>> rows = read_candidates(path, group="frame", label="polyp")
-    >>> group_scores_of_rows(fit_candidates(GroupClassifier(), rows), rows).group.tolist()
-    ['a', 'b']
-    """
-    if not isinstance(candidates, InMemoryCandidates):
-        return model.group_scores(candidates.X)
-    group = candidates.table.group
-    with _named_by_order():
-        found = model.group_scores(candidates.X, group.codes)
-    names = group.values(np.asarray(found.group)).to_numpy(zero_copy_only=False)
-    return GroupScores(names, found.score, found.winner)
-
-
-@contextmanager
-def _named_by_order() -> Iterator[None]:
-    """Within the block, ignore that a matrix has no names: its columns are in the model's order."""
-    with ignore_warnings(UserWarning, module=r"sklearn\."):
-        yield

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groupcm.errors import InputError
+from groupcm.evaluation.comparison.document import comparison_document
 from groupcm.evaluation.comparison.results import ModelComparison
-from groupcm.evaluation.documents import comparison_document, evaluation_document, save_document
+from groupcm.evaluation.documents import evaluation_document, save_document
 from groupcm.evaluation.results import Evaluation
 from groupcm.report.page import CasePictures, draw_comparison, draw_evaluation
 from groupcm.utils.extras import REPORT

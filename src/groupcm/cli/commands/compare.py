@@ -9,9 +9,10 @@ from groupcm.cli.options.common import columns_of
 from groupcm.cli.output import positive_words, print_line, running, seconds, show_rows
 from groupcm.data.tables.formats import check_not_input
 from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES
+from groupcm.evaluation.comparison.document import comparison_document
 from groupcm.evaluation.comparison.results import LevelComparison, ModelComparison, ModelResult
 from groupcm.evaluation.comparison.tables import compare_tables
-from groupcm.evaluation.documents import check_document, comparison_document, save_document
+from groupcm.evaluation.documents import check_document, save_document
 from groupcm.report.comparison import pair_sentence
 from groupcm.report.save import check_report, save_comparison
 from groupcm.utils.formatting import (
