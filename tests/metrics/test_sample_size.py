@@ -16,6 +16,7 @@ from groupcm.metrics import (
     sample_size,
     sensitivity_at_threshold,
 )
+from groupcm.metrics.sample_size import _smooth_widths
 
 FRAMES = 4
 
@@ -140,3 +141,24 @@ def test_equal_scores_differ_by_nothing():
     scores = np.arange(40.0)
     with pytest.raises(ValueError, match="the difference to find is 0"):
         sample_size([0, 1] * 20, scores, other=scores, power=0.8)
+
+
+def test_widths_next_to_the_edge_do_not_bend_the_curve():
+    """A few patients less, and the interval reaches 1 and is several times as wide."""
+    sizes = 25.0 * 1.25 ** np.arange(6)
+    widths = 0.6 / np.sqrt(sizes)
+    at_edge = np.array([True, *[False] * 5])
+    widened = np.where(at_edge, 4.0 * widths, widths)
+    of_size = _smooth_widths(sizes, widened, at_edge)
+    assert of_size(sizes) == pytest.approx(widened, rel=1e-6)
+    every = np.arange(25.0, 76.0)
+    assert np.all(np.diff(of_size(every)) < 0)
+
+
+def test_a_plan_names_its_metric_in_words():
+    y, scores, _, patients = drawn(80, 3)
+    metric = partial(sensitivity_at_threshold, threshold=0.123456)
+    found = sample_size(y, scores, clusters=patients, metric=metric, width=0.2, n_studies=50)
+    assert found.metric == "sensitivity_at_threshold(threshold=0.123456)"
+    assert "interval of the sensitivity at the threshold 0.1235 (" in found.words
+    assert np.all(np.diff(found.values) <= 0)

@@ -61,6 +61,13 @@ _LABELS = {
     "group_partial_auc": "group partial AUC",
     "sensitivity_at_specificity": "sensitivity at a specificity of 0.9",
 }
+# Of metrics that are given with their parameters.
+_LABELS_WITH = {
+    "group_partial_auc": "group partial AUC up to a false-positive rate of {max_fpr:.4g}",
+    "sensitivity_at_specificity": "sensitivity at a specificity of {specificity:.4g}",
+    "sensitivity_at_threshold": "sensitivity at the threshold {threshold:.4g}",
+    "specificity_at_threshold": "specificity at the threshold {threshold:.4g}",
+}
 
 
 def _resampled_auc(ranking: Ranking) -> FunctionOfCounts:
@@ -335,6 +342,11 @@ def metric_label(metric: str | Metric) -> str:
     --------
     >>> metric_label("group_roc_auc"), metric_label("group_average_precision")
     ('group ROC AUC', 'group average precision')
+    >>> metric_label(partial(sensitivity_at_threshold, threshold=0.01718133))
+    'sensitivity at the threshold 0.01718'
     """
-    name = metric_name(metric)
+    name, parameters = metric_name(metric), getattr(metric, "keywords", {})
+    with_parameters = _LABELS_WITH.get(name.partition("(")[0])
+    if parameters and with_parameters is not None:
+        return with_parameters.format(**parameters)
     return _LABELS.get(name, name.replace("_", " "))

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from groupcm.errors import Argument, ParameterError
@@ -69,6 +69,8 @@ class SampleSize:
         The width, or the power, of studies of each size.
     n_studies : int
         The number of studies drawn for each size.
+    label : str or None
+        What the metric is called, with its parameters.
 
     Examples
     --------
@@ -91,21 +93,27 @@ class SampleSize:
     sizes: list[int]
     values: list[float]
     n_studies: int
+    label: str | None = None
+
+    @property
+    def metric_words(self) -> str:
+        """What the metric is called, such as "group ROC AUC"."""
+        return metric_label(self.metric) if self.label is None else self.label
 
     @property
     def words(self) -> str:
         """The result as a phrase."""
-        metric = metric_label(self.metric)
         pilot = f"{self.estimate:.3f} in the pilot of {self.n_pilot:,} patients"
         if self.goal == "width":
             what = (
-                f"a {100 * self.level:g} % confidence interval of the {metric} ({pilot}) "
-                f"that is {self.wanted:g} wide"
+                f"a {100 * self.level:g} % confidence interval of the {self.metric_words} "
+                f"({pilot}) that is {self.wanted:g} wide"
             )
         else:
             what = (
-                f"finding a difference of {self.difference:.3g} in the {metric} ({pilot}) in "
-                f"{100 * self.wanted:g} % of all studies, at the level {1 - self.level:.2g}"
+                f"finding a difference of {self.difference:.3g} in the {self.metric_words} "
+                f"({pilot}) in {100 * self.wanted:g} % of all studies, at the level "
+                f"{1 - self.level:.2g}"
             )
         if self.n_patients is not None:
             return f"{self.n_patients:,} patients for {what}"
@@ -220,6 +228,7 @@ def sample_size(
         [],
         [],
         n_studies,
+        metric_label(metric),
     )
     if found.difference == 0.0:
         raise ValueError("the difference to find is 0, and no number of patients shows that.")
@@ -236,8 +245,8 @@ class _Studies:
     n_studies: int
     seed: int | None
 
-    def value(self, found: SampleSize, n_patients: int) -> float:
-        """Return the width of the interval, or the power, of studies of so many patients."""
+    def value(self, found: SampleSize, n_patients: int) -> tuple[float, bool]:
+        """Return the width or the power of studies, and whether the width is that at 0 or 1."""
         values = self._values(n_patients)
         n_fewest = max(2.0, self.share_of_fewer * n_patients)
         n_pilot = max(2.0, self.share_of_fewer * len(self.pilot.ranking.positives))
@@ -248,14 +257,14 @@ class _Studies:
             tail = expanded_tail(found.level, n_fewest)
             low, high = np.quantile(values, [tail, 1.0 - tail])
             reported = self._as_reported(float(low), float(high), found.level, n_patients)
-            return lost / own * reported
+            return lost / own * reported, reported > float(high - low)
         assert found.difference is not None
         # A study shows its own difference, and the standard error that all of them have.
         spread = lost * float(np.std(values, ddof=1))
         shifted = found.difference + lost * (values - values.mean())
         right = np.sign(found.difference) * shifted
         reach = student_quantile(found.level, n_fewest) * spread
-        return float(np.mean(right > reach)) if spread > 0 else 1.0
+        return (float(np.mean(right > reach)) if spread > 0 else 1.0), False
 
     def _as_reported(self, low: float, high: float, level: float, n_patients: int) -> float:
         """Return the width with the bounds that intervals have where they reach 0 or 1."""
@@ -294,18 +303,21 @@ class _Studies:
 def _smallest(found: SampleSize, studies: _Studies, most: int) -> SampleSize:
     """Return the result with a smooth curve, and the smallest number of patients on it."""
     least = min(most, math.ceil(_FEWEST / studies.share_of_fewer))
-    sizes, values, n_enough = [], [], 0
+    sizes, values, is_widened, n_enough = [], [], [], 0
     while n_enough < _BEYOND and (not sizes or sizes[-1] < most):
         sizes.append(min(most, round(least * _STEP ** len(sizes))))
-        values.append(studies.value(found, sizes[-1]))
-        is_enough = (
-            values[-1] <= found.wanted if found.goal == "width" else (values[-1] >= found.wanted)
-        )
-        n_enough += is_enough
-    smooth = _smooth_width if found.goal == "width" else _smooth_power
-    of_size = smooth(np.array(sizes, dtype=np.float64), np.array(values), found.n_studies)
+        value, at_edge = studies.value(found, sizes[-1])
+        values.append(value)
+        is_widened.append(at_edge)
+        n_enough += value <= found.wanted if found.goal == "width" else value >= found.wanted
+    n, of_n = np.array(sizes, dtype=np.float64), np.array(values)
     every = np.arange(least, sizes[-1] + 1)
-    fitted = of_size(every.astype(np.float64))
+    if found.goal == "width":
+        fitted = _smooth_widths(n, of_n, np.array(is_widened))(every.astype(np.float64))
+        # More patients never make an interval wider; the fit may bend up at its end.
+        fitted = np.minimum.accumulate(fitted)
+    else:
+        fitted = np.maximum.accumulate(_smooth_power(n, of_n, found.n_studies)(every.astype(float)))
     reached = fitted <= found.wanted if found.goal == "width" else fitted >= found.wanted
     needed = int(every[np.argmax(reached)]) if reached.any() else None
     shown = sorted({*sizes, *([] if needed is None else [needed])})
@@ -314,13 +326,29 @@ def _smallest(found: SampleSize, studies: _Studies, most: int) -> SampleSize:
     )
 
 
-def _smooth_width(sizes: Vector, values: Vector, _: int) -> Callable[[Vector], Vector]:
-    """Fit log(width) by a parabola of log(n): a quantile of studies varies more than the width."""
+def _smooth_widths(
+    sizes: Vector, values: Vector, is_widened: NDArray[np.bool_]
+) -> Callable[[Vector], Vector]:
+    """Fit log(width) by a parabola of log(n): a quantile of studies varies more than the width.
+
+    Intervals that were widened because they reach 0 or 1 are much wider than those next to them.
+    They keep their widths, and the parabola is fitted to the others.
+    """
     known = np.isfinite(values) & (values > 0)
+    is_fitted = known & ~is_widened if np.count_nonzero(known & ~is_widened) > 1 else known
     if not known.any():
         return lambda n: np.full(len(n), math.inf)
-    fit = _parabola(np.log(sizes[known]), np.log(values[known]))
-    return lambda n: np.exp(fit(np.log(n)))
+    x, y, edge = np.log(sizes), np.log(np.where(known, values, 1.0)), known & ~is_fitted
+    fit = _parabola(x[is_fitted], y[is_fitted])
+
+    def of_size(n: Vector) -> Vector:
+        smooth = fit(np.log(n))
+        if edge.any():
+            widened = np.maximum(smooth, np.interp(np.log(n), x[edge], y[edge]))
+            smooth = np.where(n <= sizes[edge].max(), widened, smooth)
+        return np.exp(smooth)
+
+    return of_size
 
 
 def _smooth_power(sizes: Vector, values: Vector, n_studies: int) -> Callable[[Vector], Vector]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupcm.metrics.registry import metric_label
 from groupcm.metrics.sample_size import SampleSize
 from groupcm.plots.base import Display, labelled, mark_at
 from groupcm.plots.style import CHANCE, frame, n_curves, next_look
@@ -55,7 +54,7 @@ class SampleSizeDisplay(Display):
 
         found, is_first = self.result, n_curves(axes) == 0
         is_width = found.goal == "width"
-        metric = "difference" if found.difference is not None else metric_label(found.metric)
+        metric = "difference" if found.difference is not None else found.metric_words
         what = f"Width of the {100 * found.level:g} % confidence interval"
         frame(axes, "Patients", what if is_width else "Power (share of studies that find it)")
         sizes, values = np.array(found.sizes), np.array(found.values)

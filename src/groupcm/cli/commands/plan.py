@@ -81,7 +81,7 @@ def _rows(found: SampleSize) -> list[tuple[str, str]]:
     if found.n_patients is not None:
         needed = f"{found.n_patients:,}"
     pilot = f"{found.n_pilot:,} patients, {100 * found.share_positive:.3g} % with positive groups"
-    rows = [("pilot", pilot), ("metric", found.metric)]
+    rows = [("pilot", pilot), ("metric", found.metric_words)]
     if found.difference is None:
         rows.append(("in the pilot", f"{found.estimate:.4f}"))
     else:

@@ -127,7 +127,7 @@ def _unseen(card: ModelCard) -> Rows:
             rows.append(("caution", held_out.caution))
     if chosen is not None:
         text = (
-            f"{chosen.lam:.4g}, with a mean {chosen.metric.replace('_', ' ')} of "
+            f"{chosen.lam:.4g}, with a mean {metric_label(chosen.metric)} of "
             f"{chosen.mean:.4f} (range over {chosen.n_folds} folds: {chosen.low:.4f} to "
             f"{chosen.high:.4f})"
         )
