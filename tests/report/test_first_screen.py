@@ -30,6 +30,7 @@ from groupcm.report.at_a_glance import (
 )
 from groupcm.report.comparison import against_reference, summary_sentences
 from groupcm.report.details import flow_of, yield_rows
+from groupcm.report.evaluation import metric_tiles
 from groupcm.report.save import FIGURE_NAMES, save_evaluation
 
 
@@ -57,6 +58,26 @@ def test_the_verdict_has_the_shares_and_their_intervals(full):
     assert reader.endswith(f"of the frames, show {n_found} polyps.")
     # Counted by hand: a polyp is seen where a frame that shows it raises an alarm.
     assert n_found >= full.objects.n_found
+
+
+def test_alarms_in_most_negatives_are_named_as_such(full):
+    quiet = Interval(0.0, 0.0, 0.1)
+    many = replace(full, decision=replace(full.decision, specificity=quiet))
+    assert verdict_sentences(many)[0].endswith(
+        ", but so do 100 % of those without (95 % CI 90 % to 100 %)."
+    )
+
+
+def test_a_share_has_the_decimal_of_its_bounds(full):
+    """A specificity of 89.6 % is below a target of 90 %, and must not read as 90 %."""
+    quiet = Interval(0.8958, 0.882, 0.908)
+    page = evaluation_page(replace(full, decision=replace(full.decision, specificity=quiet)))
+    assert "89.6 %" in Reader(page).text.replace("\u00a0", " ")
+
+
+def test_the_precision_in_use_names_its_prevalence(full):
+    tiles = [each.title for each in metric_tiles(replace(full, prevalence=0.01))]
+    assert "Alarms that are right where 1 % of the frames are positive (precision)" in tiles
 
 
 def test_the_verdict_has_the_share_of_frames_that_shows_most_polyps(full):

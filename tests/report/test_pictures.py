@@ -69,7 +69,7 @@ def test_localisation_stands_beside_the_auc(page):
     text = Reader(page).text
     tiles = text[text.index("(AUC)") :]
     assert tiles.index("(localisation)") < tiles.index("positive groups are found")
-    assert "65 %" in tiles[: tiles.index("positive groups are found")].replace("\u00a0", " ")
+    assert "65.0 %" in tiles[: tiles.index("positive groups are found")].replace("\u00a0", " ")
     assert localisation_sentence(FOUND).replace("95 %", "95\u00a0%") in page
     without = Reader(evaluation_page(replace(with_cases(), localisation=None))).text
     assert "localisation" not in without

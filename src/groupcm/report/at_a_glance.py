@@ -139,8 +139,8 @@ def verdict_sentences(evaluation: Evaluation) -> list[str]:
         shown = [_of_level(evaluation, decided), _of_groups(evaluation)]
     opening = _opening(evaluation.decision.point.threshold, evaluation)
     sentences = [
-        _outcomes(*each, evaluation.level, "" if place else opening)
-        for place, each in enumerate(each for each in shown if each is not None)
+        _outcomes(decision, kinds, evaluation.level, "" if place else opening)
+        for place, (decision, kinds) in enumerate(each for each in shown if each is not None)
     ]
     reader = yield_sentence(evaluation)
     return sentences if reader is None else [*sentences, reader]
@@ -168,9 +168,14 @@ def _outcomes(decision: Decision, kinds: Kinds, level: float, opening: str) -> s
     if n_positive:
         alarm = f" of the {kinds.positive()} raise an alarm"
         parts.append(share_words(decision.sensitivity, level, alarm))
+    quiet = decision.specificity
+    if n_positive and n_negative and quiet.estimate < 0.5:
+        alarms = Interval(1.0 - quiet.estimate, 1.0 - quiet.high, 1.0 - quiet.low)
+        also = share_words(alarms, level, f" of {kinds.rest()}")
+        return f"{opening}{parts[0]}, but so do {also}."
     if n_negative:
         of = kinds.rest() if n_positive else f"the {kinds.negative()}"
-        parts.append(share_words(decision.specificity, level, f" of {of} raise none"))
+        parts.append(share_words(quiet, level, f" of {of} raise none"))
     return f"{opening}{', and '.join(parts)}."
 
 

@@ -36,6 +36,7 @@ from groupcm.utils.formatting import (
     interval,
     number,
     percent,
+    percent_estimate,
     percent_range,
     plural,
 )
@@ -221,9 +222,13 @@ class Tile(NamedTuple):
 def metric_tiles(evaluation: Evaluation) -> list[Tile]:
     """Return the metrics that are declared with a tile, those of the threshold first."""
     things = capitalised(plural(evaluation.object_word))
+    in_use = "in use"
+    if evaluation.prevalence is not None:
+        rate = percent(evaluation.prevalence)
+        in_use = in_unit(f"where {rate} of the groups are positive", evaluation.unit)
     return [
         Tile(
-            metric.tile.replace("Objects", things),
+            metric.tile.replace("Objects", things).replace("in use", in_use),
             *_number_and_below(value, metric.style, detail),
         )
         for metric, value, detail in shown(evaluation, "threshold", "ranking", "probabilities")
@@ -238,7 +243,7 @@ def _number_and_below(value: Value, style: str, detail: str) -> tuple[str, str]:
     if not isinstance(value, Interval):
         return formatted(value), detail
     if style == "percent":
-        return formatted(value.estimate), percent_range(value)
+        return percent_estimate(value), percent_range(value)
     return formatted(value.estimate), interval(value, with_estimate=False)
 
 

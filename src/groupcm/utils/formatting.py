@@ -17,6 +17,7 @@ __all__ = [
     "number",
     "p_value",
     "percent",
+    "percent_estimate",
     "percent_range",
     "plural",
     "seconds",
@@ -121,6 +122,21 @@ def percent(value: float) -> str:
         return f"{share:.0f} %"
     decimals = 1 if from_the_end >= 0.095 else 2
     return f"{share:.{decimals}f}".rstrip("0").rstrip(".") + " %"
+
+
+def percent_estimate(value: Bounded) -> str:
+    """Write a share in percent next to its bounds, with the decimal that `percent_range` gives.
+
+    Examples
+    --------
+    >>> percent_estimate((0.8958, 0.882, 0.908)), percent_estimate((1.0, 0.85, 1.0))
+    ('89.6 %', '100 %')
+    >>> percent_estimate((0.99983, 0.999, 1.0))
+    '99.98 %'
+    """
+    share = value[0]
+    text = f"{100 * share:.1f}"
+    return percent(share) if text in ("0.0", "100.0", "nan") else f"{text} %"
 
 
 def percent_range(value: Bounded) -> str:
