@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.evaluation.curves import thinned
@@ -142,9 +143,10 @@ class PrecisionRecallDisplay(ScoreDisplay):
         if not n_curves(axes):
             axes.axhline(self.positive_share, **CHANCE)
         label = labelled(self.name, f"average precision {interval_text(self.average_precision)}")
-        axes.plot(
-            self.curve.recall, self.curve.precision, **{"label": label, **next_look(axes, line)}
-        )
+        recall, precision = self.curve.recall, self.curve.precision
+        # Before a positive group is found, the precision is 0, or 1 by convention: not a result.
+        shown = recall > 0.0 if np.any(recall > 0.0) else np.ones(len(recall), dtype=bool)
+        axes.plot(recall[shown], precision[shown], **{"label": label, **next_look(axes, line)})
         if self.point is not None:
             point = self.point.point
             mark_point(axes, self.point, point.sensitivity, point.precision)
