@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.speed:
         from benchmarks.pictures.speed import show_speed
 
-        show_speed()
+        show_speed(options.network)
         return 0
     missing = missing_data(options.data, [PICTURE_SETS[name].listing for name in options.sets])
     if missing is not None:
@@ -151,7 +151,9 @@ def _parser() -> argparse.ArgumentParser:
         "--network-mode", choices=("crop", "pool"), default="crop", help="default: crop"
     )
     parser.add_argument(
-        "--speed", action="store_true", help="time synthetic frames instead; reads no data"
+        "--speed",
+        action="store_true",
+        help="time synthetic frames instead, with --network what it costs; reads no data",
     )
     return parser
 

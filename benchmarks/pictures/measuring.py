@@ -65,36 +65,38 @@ def measure_on(trial: Trial) -> dict[str, Measures]:
     """All models on one set with one seed; what an earlier run found is not done again."""
     found = {}
     data = candidates_named(trial.data, trial.name, trial.cache, trial.at_most)
-    embeddings = None
+    others, whole = [], []
     for model in trial.models:
         file = trial.file(model)
         if file.is_file():
             found[model] = Measures(**json.loads(file.read_text()))
-            continue
-        if trial.network is not None and model != WHOLE_PICTURE and embeddings is None:
-            embeddings = embeddings_named(trial)
-        found[model] = _measured(data, model, trial, embeddings)
-        with whole_file(file) as beside:
-            beside.write_text(json.dumps(asdict(found[model])))
-    return found
+        else:
+            (whole if model == WHOLE_PICTURE else others).append(model)
+    # With a network together, since the components of a fold are the same for all models.
+    parts = [[model] for model in others] if trial.network is None else [others]
+    for models in filter(None, [*parts, whole]):
+        for model, measured in _measured(data, models, trial).items():
+            found[model] = measured
+            with whole_file(trial.file(model)) as beside:
+                beside.write_text(json.dumps(asdict(measured)))
+    return {model: found[model] for model in trial.models}
 
 
-def _measured(
-    data: SetCandidates, model: str, trial: Trial, embeddings: NDArray[np.float16] | None
-) -> Measures:
-    is_whole = model == WHOLE_PICTURE
+def _measured(data: SetCandidates, models: list[str], trial: Trial) -> dict[str, Measures]:
+    is_whole = models == [WHOLE_PICTURE]
     part = data.whole_pictures() if is_whole else data
+    has_network = trial.network is not None and not is_whole
     scores, fold = scores_of_folds(
         part,
-        [model],
+        models,
         seed=trial.seed,
         n_settings=trial.n_settings,
         # A whole picture overlaps a small object little, and stands for it all the same.
         min_overlap=0.0 if is_whole else 0.3,
-        embeddings=None if is_whole else embeddings,
+        embeddings=embeddings_named(trial) if has_network else None,
         progress=lambda words: say(f"    {trial.name}, seed {trial.seed}: {words}"),
     )
-    return measures(part, scores[model], fold)
+    return {model: measures(part, scores[model], fold) for model in models}
 
 
 def candidates_named(folder: Path, name: str, cache: Path, at_most: int) -> SetCandidates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,16 @@ from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.evaluation.model_choice import model_named
 from groupcm.images.features.components import Components
 from groupcm.images.recipe_options import N_COMPONENTS
 
 __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 
-MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM")
+# What groupcm images train fits, with its own choice of hyperparameters.
+_DEFAULTS = ("linear", "trees")
+_SHARE = 0.25  # of the groups, by which the number of trees is chosen
+MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM", *_DEFAULTS)
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
 _ROWS_OF_COMPONENTS = 12_000
@@ -33,6 +38,11 @@ def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -
     given: dict[str, Any] = {"max_negatives": max_negatives, "random_state": seed}
     if name == WHOLE_PICTURE:
         return _either(*contenders(["logistic", "lightgbm"], n_settings, **given))
+    if name in _DEFAULTS:
+        about = "The default of groupcm images train."
+        return Contender(
+            name, about, [{}], partial(model_named, name, seed=seed, validation=_SHARE)
+        )
     if name == "LightGBM":
         return contenders(["lightgbm"], n_settings, **given)[0]
     if name == "SVM":

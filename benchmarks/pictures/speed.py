@@ -7,12 +7,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from groupcm.images.features import DEFAULT_FAMILIES
 from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
+from groupcm.images.recipe_options import recipe_named
 from groupcm.images.synthetic import make_frames, write_frames
 from groupcm.images.tables.propose import propose_folder
 from groupcm.images.view import View
@@ -21,11 +24,24 @@ __all__ = ["show_speed"]
 
 _AT_MOST = 200
 _N_FRAMES = 20
+_N_FRAMES_OF_NETWORK = 5
 _FEW, _MANY = 50, 400
 
 
-def show_speed() -> None:
-    """Print all three."""
+_MODES: dict[str, dict[str, Any]] = {
+    "crops of 64 pixels": {"crop_size": 64},
+    "crops of 96 pixels": {"crop_size": 96},
+    "crops of 96 pixels at two scales": {"crop_size": 96, "context": (0.5,)},
+    "pooled maps": {"network_mode": "pool"},
+}
+
+
+def show_speed(network: str | None = None) -> None:
+    """Print all three; with a network only what it costs in each mode."""
+    if network is not None:
+        for line in _of_network(network):
+            print(line, flush=True)
+        return
     print(_one_frame())
     with tempfile.TemporaryDirectory() as folder:
         write_frames(Path(folder) / "made", _MANY // 4)
@@ -56,6 +72,23 @@ def _one_frame() -> str:
         f"features of {len(DEFAULT_FAMILIES)} families: {median(whole):.3f} s on one core "
         f"(median of {len(frames)}), of which {median(found):.3f} s to find them"
     )
+
+
+def _of_network(network: str) -> Iterator[str]:
+    """CPU seconds a frame that a network adds to finding the candidates, mode by mode."""
+    views = [View.of(frame.pixels) for frame in make_frames(_N_FRAMES_OF_NETWORK)]
+    found = [(view, _recipe().proposals.propose(view)) for view in views]
+    for mode, options in _MODES.items():
+        [family] = recipe_named(
+            features=["network"], network=[network], components=0, **options
+        ).features
+        family.measure(*found[0])
+        seconds = []
+        for view, regions in found:
+            began = time.process_time()
+            family.measure(view, regions)
+            seconds.append(time.process_time() - began)
+        yield f"{mode}: {median(seconds):.3f} s a frame of {_AT_MOST} candidates on one core"
 
 
 def _two_processes(folder: Path) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "SmallRangeWarning",
     "ThresholdWarning",
     "TreesWarning",
+    "TruncatedVideoWarning",
     "UnusedParameterWarning",
     "warn_user",
 ]
@@ -306,6 +307,10 @@ class ThresholdWarning(MessageWarning):
 
 class TreesWarning(MessageWarning):
     """Trees could not be grown as asked: none could split, or no groups could be left out."""
+
+
+class TruncatedVideoWarning(MessageWarning):
+    """A video has fewer frames than it states, because it was cut off."""
 
 
 class UnusedParameterWarning(MessageWarning):

@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field
 
+import imageio.v3
 import numpy as np
 import pytest
 from small_networks import RGB, VIEW, onnx_file, small_recipe
@@ -259,3 +260,19 @@ def test_classes_that_are_no_family():
     ):
         with pytest.raises(InputError, match=said):
             import_family(name)
+
+
+def test_a_network_that_fails_on_one_picture_names_it_and_loses_no_other(tmp_path):
+    weights = np.full((2, 3, 3, 3), 3e38, dtype=np.float32)  # infinite where a picture is bright
+    network = onnx_file(tmp_path / "small.onnx", weights=weights)
+    (tmp_path / "frames").mkdir()
+    for name in "abc":
+        pixels = np.full((20, 30, 3), 255 if name == "c" else 0, dtype=np.uint8)
+        imageio.v3.imwrite(tmp_path / "frames" / f"{name}.png", pixels)
+    recipe = small_recipe(NetworkEmbedding.of(network, size=16, n_components=0))
+    told = "the picture c.png: small.onnx gives values that are not finite.*; 2 pictures are done"
+    with pytest.raises(InputError, match=told):
+        propose_folder(tmp_path / "frames", tmp_path / "out.parquet", recipe=recipe, workers=1)
+    imageio.v3.imwrite(tmp_path / "frames" / "c.png", np.zeros((20, 30, 3), dtype=np.uint8))
+    done = propose_folder(tmp_path / "frames", tmp_path / "out.parquet", recipe=recipe, workers=1)
+    assert (done.n_pictures, done.n_before) == (3, 2)

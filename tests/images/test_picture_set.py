@@ -10,6 +10,7 @@ from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, write
 from groupcm.errors import InputError, ParameterError
+from groupcm.images import picture_set
 from groupcm.images.picture_set import read_picture_set
 
 NAMES = ["p1_a.png", "p1_b.png", "p2_a.png", "p2_b.png"]
@@ -58,6 +59,11 @@ def ground_truth(folder: Path) -> None:
     mask(folder / "ground_truth/p1_a.png")
 
 
+def photos_and_their_masks(folder: Path) -> None:
+    draw(folder / "photos")
+    mask(folder / "photos_gt/p1_a.png")
+
+
 def coco(folder: Path) -> None:
     write(marked(), draw(folder) / "annotations.json", "coco")
 
@@ -94,6 +100,7 @@ def voc_annotations(folder: Path) -> None:
         masks_in_a_folder,
         images_and_masks,
         ground_truth,
+        photos_and_their_masks,
         coco,
         coco_in_a_folder,
         csv_of_boxes,
@@ -109,6 +116,17 @@ def test_the_usual_layouts_are_recognised(tmp_path, layout):
     assert found.names == NAMES
     assert [name for name in found.names if found.is_positive(name)] == ["p1_a.png"]
     assert not found.left_out
+
+
+def test_each_patient_may_have_folders_of_pictures_and_of_masks(tmp_path):
+    names = [f"p{number}/photos/{name}.png" for number in (1, 2) for name in "ab"]
+    draw(tmp_path, names)
+    for name in names[1:3]:
+        mask(tmp_path / name.replace("photos", "masks").replace(".png", "_mask.png"))
+    found = read_picture_set(tmp_path, patients="folders")
+    assert found.names == names
+    assert [name for name in found.names if found.is_positive(name)] == names[1:3]
+    assert set(found.patients.values()) == {"p1", "p2"}
 
 
 def test_unannotated_pictures_are_negative_only_where_no_other_is(tmp_path):
@@ -229,3 +247,38 @@ def test_masks_of_several_values_need_their_meaning(tmp_path):
         read_picture_set(folder)
     found = read_picture_set(folder, mask_values="object")
     assert sum(map(found.is_positive, found.names)) == 2
+
+
+def test_two_masks_of_one_picture_are_joined_or_refused(tmp_path):
+    pictures, masks = tmp_path / "images", tmp_path / "masks"
+    for folder in (pictures, masks):
+        folder.mkdir()
+    parts = [np.zeros((20, 30), dtype=np.uint8) for _ in range(2)]
+    parts[0][2:8, 3:9] = parts[1][10:16, 20:26] = 255
+    Image.fromarray(np.zeros((20, 30), dtype=np.uint8)).save(pictures / "a.png")
+    for part, name in zip(parts, ("a_mask_1.png", "a_mask_2.png"), strict=True):
+        Image.fromarray(part).save(masks / name)
+    [both] = read_picture_set(tmp_path).annotations
+    assert sorted(each.region.box.x for each in both.objects) == [3, 20]
+    for old, new in (("a_mask_1.png", "a.png"), ("a_mask_2.png", "a.bmp")):
+        Image.open(masks / old).save(masks / new)
+        (masks / old).unlink()
+    with pytest.raises(InputError, match=r"a\.png: the picture 'a\.png' has another mask") as told:
+        read_picture_set(tmp_path)
+    assert "_mask_1 and _mask_2" in str(told.value)
+
+
+def test_each_name_is_looked_up_a_few_times_however_many_there_are(tmp_path):
+    class Counted(str):
+        n_hashes = 0
+
+        def __hash__(self):
+            Counted.n_hashes += 1
+            return super().__hash__()
+
+    names = [Counted(f"{number}.png") for number in range(300)]
+    boxes = (AnnotatedObject("x", Box(1, 1, 2, 2)),)
+    marked = Annotations([Picture(name, 9, 9, objects=boxes, done=True) for name in names])
+    used, left_out, _ = picture_set._with_unannotated(marked, names, tmp_path, "auto")
+    assert (len(used), left_out) == (300, [])
+    assert Counted.n_hashes < 20 * len(names)

@@ -13,6 +13,7 @@ from PIL import Image
 
 from groupcm.annotations.pictures import picture_files
 from groupcm.errors import InputError, SetAsideWarning
+from groupcm.images import listing
 from groupcm.images.listing import list_pictures
 from groupcm.images.reading import as_rgb, page_count, read_named, read_picture
 
@@ -321,6 +322,21 @@ def test_a_link_to_the_folder_itself_is_no_endless_way(tmp_path):
     saved(GREY, tmp_path / "a.png")
     (tmp_path / "again").symlink_to(tmp_path)
     assert list_pictures(tmp_path) == ["a.png"]
+
+
+def test_only_links_are_resolved(tmp_path, monkeypatch):
+    resolved = []
+    original = os.path.realpath
+    for number in range(20):
+        (tmp_path / f"{number}.png").touch()
+    (tmp_path / "link.png").symlink_to(tmp_path / "0.png")
+    monkeypatch.setattr(
+        listing.os.path,
+        "realpath",
+        lambda path, **options: resolved.append(Path(path).name) or original(path, **options),
+    )
+    assert len(list_pictures(tmp_path)) == 21
+    assert [name for name in resolved if name.endswith(".png")] == ["link.png"]
 
 
 def test_a_folder_that_is_not_there():

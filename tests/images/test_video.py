@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groupcm.errors import InputError
+from groupcm.errors import InputError, TruncatedVideoWarning
 from groupcm.images.synthetic import make_frames
 from groupcm.images.video import video_frames
 
@@ -84,6 +84,22 @@ def test_what_is_no_video(tmp_path, video):
         video_frames(tmp_path)
     with pytest.raises(ValueError, match="every is 0"):
         video_frames(video, every=0)
+
+
+def test_a_video_that_was_cut_off_gives_its_frames_and_a_warning(tmp_path):
+    import imageio.v3
+
+    whole, cut = tmp_path / "whole.mkv", tmp_path / "cut.mkv"
+    noise = np.random.default_rng(0).integers(0, 255, (20, 48, 64, 3), dtype=np.uint8)
+    imageio.v3.imwrite(whole, noise, plugin="FFMPEG", fps=10, codec="mjpeg")
+    cut.write_bytes(whole.read_bytes()[: int(0.6 * whole.stat().st_size)])
+    with pytest.warns(TruncatedVideoWarning, match=r"ends after \d+ of about 20 frames") as told:
+        found = list(video_frames(cut))
+    assert len(told) == 1
+    kept = list(video_frames(whole))
+    assert 5 < len(found) < 15
+    for (_, pixels), (_, expected) in zip(found[:-1], kept, strict=False):
+        np.testing.assert_array_equal(pixels, expected)
 
 
 def test_the_extra_is_named_where_it_is_missing(video, monkeypatch):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import csv
+import re
 
+import numpy as np
 import pytest
+from small_networks import onnx_file
 
 import groupcm
 from groupcm.cli import main
 from groupcm.errors import InputError, ParameterError
+from groupcm.evaluation import model_choice
 from groupcm.evaluation.model_choice import choose_model, model_named
+from groupcm.images.features import network_family
 from groupcm.images.synthetic import write_frames
+from groupcm.images.tables.table import table_recipe
 from groupcm.simulate import capsule_to_parquet
 from groupcm.workflows import TrainingChoices, picture_training, read_choices, train_folder
 
@@ -107,21 +113,48 @@ def test_the_command_takes_choices_of_a_file_and_options_over_them(
         ("seed = 'a'", "seed is 'a'; it must be of the type int"),
         ("test_share = true", "test_share is True"),
         ("category = 'a'", "category is 'a'"),
+        ("context = ['wide']", "context is ['wide']; it must be of the type tuple[float, ...]"),
+        ("crop_size = 9.5", "crop_size is 9.5; it must be of the type int"),
         ("seed = ", "cannot be read as TOML"),
     ],
 )
 def test_a_wrong_file_of_choices_is_refused(tmp_path, text, sentence):
     path = tmp_path / "train.toml"
     path.write_text(text)
-    with pytest.raises(InputError, match=sentence):
+    with pytest.raises(InputError, match=re.escape(sentence)):
         read_choices(path)
 
 
 def test_choices_survive_their_file(tmp_path):
-    choices = TrainingChoices(category=('"quoted" ö', "b"), test_share=0.3, at_most=7)
+    choices = TrainingChoices(
+        category=('"quoted" ö', "b"),
+        test_share=0.3,
+        at_most=7,
+        network=("timm:resnet18",),
+        network_mode="pool",
+        components=64,
+        context=(0.5, 1),
+    )
     path = tmp_path / "train.toml"
     path.write_text(choices.to_toml(), encoding="utf-8")
     assert TrainingChoices(**read_choices(path)) == choices
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_network_too_large_to_be_stored_is_used_with_its_options(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(network_family, "_MOST_STORED", 0)
+    weights = np.random.default_rng(3).normal(size=(6, 3, 3, 3)).astype(np.float32)
+    network = onnx_file(tmp_path / "small.onnx", weights=weights)
+    command = ["images", "train", str(folder), "-o", str(tmp_path / "out"), "--workers", "1"]
+    command += ["--model", "linear", "--proposals", "windows", "--features", "network"]
+    command += ["--network", str(network), "--crop-size", "16", "--context", "0.5"]
+    command += ["--components", "5", "--at-most", "6", "--cache", str(tmp_path / "kept")]
+    assert main(command) == 0
+    [family] = table_recipe(tmp_path / "out" / "test.parquet").features
+    assert (family.size, family.context, family.n_components) == (16, (0.5,), 5)
+    assert family.content is None
+    assert any((tmp_path / "kept").iterdir())
+    assert not (tmp_path / "out" / "cache").exists()
 
 
 @pytest.mark.parametrize("wrong", [{"test_share": 0.0}, {"test_share": 0.7}, {"specificity": 2.0}])
@@ -174,6 +207,18 @@ def test_the_better_model_is_chosen(tmp_path, monkeypatch):
         choice = choose_model(candidates)
         assert choice.name == better
         assert str(choice).startswith(better)
+        assert "trained in" in str(choice)
+
+
+def test_trees_hold_out_one_share_where_there_are_groups_enough(tmp_path, monkeypatch):
+    path = tmp_path / "frames.parquet"
+    capsule_to_parquet(path, 30, n_positive=12, group_size=2)
+    columns = {"group": "frame", "label": "label", "overlap": "overlap"}
+    candidates = groupcm.read_candidates(path, **columns, exclude=["patient", "polyp"])
+    assert model_choice.tree_validation(candidates) == 3
+    monkeypatch.setattr(model_choice, "_ENOUGH_FOR_A_SHARE", 12)
+    assert model_choice.tree_validation(candidates) == 0.25
+    assert model_named("trees", validation=0.25).validation == 0.25
 
 
 def test_a_model_has_a_known_name():

@@ -52,7 +52,7 @@ class KnownPictures:
         self._names = frozenset(names)
         self._alike: dict[str, list[str]] = {}
         for name in names:
-            for key in {composed(name), composed(str(PurePosixPath(name).with_suffix("")))}:
+            for key in {composed(name), composed(os.path.splitext(name)[0])}:
                 self._alike.setdefault(key, []).append(name)
 
     def name(self, written: str, places: Places | None = None) -> str:

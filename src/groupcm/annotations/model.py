@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 _DRIVE = re.compile(r"[A-Za-z]:")
+# Most names are in their normal form, which this recognises faster than a path is built.
+_PLAIN = re.compile(r"(?!\.)[^\\/:]+(/(?!\.)[^\\/:]+)*")
 State = Literal["to do", "verified empty", "annotated"]
 
 
@@ -50,6 +52,8 @@ def relative_name(written: str) -> str:
             f"the picture's name has {len(written):,} characters; at most {LONGEST_NAME:,} are read"
         )
     check_printable(written, "the picture's name")
+    if _PLAIN.fullmatch(written):
+        return written
     path = PurePosixPath(written.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or _DRIVE.match(written):
         raise ValueError(
@@ -70,6 +74,8 @@ def check_printable(text: str, what: str) -> None:
     Traceback (most recent call last):
     ValueError: the category 'a\nb' holds '\n', which is not a printable character
     """
+    if text.isprintable():
+        return
     for character in text:
         if (
             unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")

@@ -6,7 +6,7 @@ A mask is never listed as a picture. These files are masks:
   ``groundtruth`` in the place of ``mask``, with ``-`` or a space in the place of ``_``, and with a
   number after it;
 - ``masks/a.png`` within the folder of ``a.jpg``, or next to a folder ``images`` (``frames``, …)
-  that contains ``a.jpg``;
+  that contains ``a.jpg``, and ``plates_masks/a.png`` next to ``plates/a.jpg``;
 - every PNG file in a folder with a ``masks.json``, the format in which groupcm writes masks.
 """
 
@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
@@ -29,12 +29,15 @@ from groupcm.utils.text import composed, printable
 __all__ = [
     "MASK_ENDING",
     "MASK_SIDE_FILE",
+    "PICTURE_FOLDERS",
     "PICTURE_SUFFIXES",
     "PictureFiles",
     "find_pictures",
+    "is_mask_folder",
     "opening",
     "picture_files",
     "picture_size",
+    "pictures_of_masks",
     "pillow",
     "sentence_of_masks",
     "warn_of_masks",
@@ -43,8 +46,12 @@ __all__ = [
 _MASK_WORD = "(masks?|seg|segmentations?|labels?|gt|ground[ _-]?truth)"
 MASK_ENDING = re.compile(rf"[ _-]{_MASK_WORD}([ _-]?\d+)?$", re.IGNORECASE)
 MASK_SIDE_FILE = "masks.json"
-_MASK_FOLDER = re.compile(f"{_MASK_WORD}$", re.IGNORECASE)
-_PICTURE_FOLDERS = ("images", "image", "imgs", "img", "frames", "pictures", "jpegimages")
+_MASK_FOLDER = re.compile(rf"(?P<of>.+[ _-])?{_MASK_WORD}", re.IGNORECASE)
+#: What people call a folder of pictures, in small letters.
+PICTURE_FOLDERS = (
+    *("images", "image", "imgs", "img", "frames", "pictures", "photos", "scans", "jpegimages"),
+    *("originals", "original", "raw", "input", "inputs"),
+)
 
 PICTURE_SUFFIXES = frozenset(
     [
@@ -103,25 +110,83 @@ class PictureFiles(NamedTuple):
 
 def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
     """Return the pictures of a folder and the masks stored with them, both sorted."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError("the folder of pictures ", FileName(folder), f" {what}")
-    found: list[str] = []
-    described: set[PurePosixPath] = set()
-    for here, inner, files in os.walk(folder):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        place = PurePosixPath(Path(here).relative_to(folder).as_posix())
-        if MASK_SIDE_FILE in files:
-            described.add(place)
-        found += [
-            (place / name).as_posix()
-            for name in files
-            if not name.startswith(".") and Path(name).suffix.lower() in PICTURE_SUFFIXES
-        ]
-    stems = {_stem(PurePosixPath(name)) for name in found}
-    masks = {name for name in found if _is_mask(PurePosixPath(name), stems, described)}
-    return PictureFiles(sorted(set(found) - masks), sorted(masks))
+    files = _Files(Path(folder))
+    pictures, masks = [], []
+    for place, name in files.found:
+        kind = masks if files.is_mask(place, name) else pictures
+        kind.append("/".join((*place, name)))
+    return PictureFiles(sorted(pictures), sorted(masks))
+
+
+def pictures_of_masks(folder: str | os.PathLike[str]) -> dict[str, str]:
+    """Return the picture of each mask that is stored with the pictures of a folder."""
+    files = _Files(Path(folder))
+    of_stem = {
+        _stem(*place, os.path.splitext(name)[0]): "/".join((*place, name))
+        for place, name in files.found
+        if not files.is_mask(place, name)
+    }
+    pairs = {
+        "/".join((*place, name)): next(
+            (of_stem[stem] for stem in files.stems_of_picture(place, name) if stem in of_stem), None
+        )
+        for place, name in files.found
+    }
+    return {mask: picture for mask, picture in pairs.items() if picture is not None}
+
+
+class _Files:
+    """The files of a folder that are pictures or masks by their suffix."""
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            what = "is not a folder" if folder.exists() else "does not exist"
+            raise InputError("the folder of pictures ", FileName(folder), f" {what}")
+        self.found: list[tuple[tuple[str, ...], str]] = []  # folders, and the name of the file
+        self._described: set[tuple[str, ...]] = set()
+        for here, inner, files in os.walk(folder):
+            inner[:] = [name for name in inner if not name.startswith(".")]
+            place = Path(here).relative_to(folder).parts
+            if MASK_SIDE_FILE in files:
+                self._described.add(place)
+            self.found += [(place, name) for name in files if _is_listed(name)]
+        self._stems = {_stem(*place, os.path.splitext(name)[0]) for place, name in self.found}
+
+    def is_mask(self, place: tuple[str, ...], name: str) -> bool:
+        """Return whether a file is a mask of another one."""
+        is_png = name.lower().endswith(".png")
+        if is_png and any(place[: len(each)] == each for each in self._described):
+            return True
+        return any(stem in self._stems for stem in self.stems_of_picture(place, name))
+
+    def stems_of_picture(self, place: tuple[str, ...], name: str) -> Iterator[str]:
+        """Yield where the picture of a mask may be; nothing for what is not called like a mask."""
+        stem = os.path.splitext(name)[0]
+        plain = MASK_ENDING.sub("", stem) or stem
+        if plain != stem:
+            yield _stem(*place, plain)
+        for level, part in enumerate(place):
+            if (called := _MASK_FOLDER.fullmatch(part)) is not None:
+                before, inside = place[:level], (*place[level + 1 :], plain)
+                of_this_name = (called["of"] or "").rstrip(" _-")
+                for other in dict.fromkeys(("", of_this_name, *PICTURE_FOLDERS)):
+                    yield _stem(*before, other, *inside)
+
+
+def _is_listed(name: str) -> bool:
+    suffix = os.path.splitext(name)[1].lower()
+    return not name.startswith(".") and suffix in PICTURE_SUFFIXES
+
+
+def is_mask_folder(name: str) -> bool:
+    """Return whether a folder is called like one of masks.
+
+    Examples
+    --------
+    >>> [is_mask_folder(name) for name in ("Masks", "photos_gt", "labels", "unmasked")]
+    [True, True, True, False]
+    """
+    return _MASK_FOLDER.fullmatch(name) is not None
 
 
 def warn_of_masks(folder: str | os.PathLike[str], masks: list[str]) -> None:
@@ -146,26 +211,9 @@ def sentence_of_masks(masks: list[str]) -> str:
     )
 
 
-def _stem(name: PurePosixPath) -> str:
-    """Return the name without its suffix, normalised for comparison."""
-    stem = str(name.with_suffix("")) if name.name else str(name)
-    return composed(stem).casefold()
-
-
-def _is_mask(name: PurePosixPath, stems: set[str], described: set[PurePosixPath]) -> bool:
-    if name.suffix.lower() == ".png" and not described.isdisjoint(name.parents):
-        return True
-    plain = name.with_name(MASK_ENDING.sub("", name.stem) + name.suffix)
-    if plain != name and plain.stem and _stem(plain) in stems:
-        return True
-    for level, part in enumerate(name.parts[:-1]):
-        if not _MASK_FOLDER.match(part):
-            continue
-        before, inside = name.parts[:level], plain.parts[level + 1 :]
-        folders = [before, *((*before, other) for other in _PICTURE_FOLDERS)]
-        if any(_stem(PurePosixPath(*folder, *inside)) in stems for folder in folders):
-            return True
-    return False
+def _stem(*parts: str) -> str:
+    """Return a path without its suffix, normalised for comparison."""
+    return composed("/".join(filter(None, parts))).casefold()
 
 
 def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:
@@ -184,8 +232,14 @@ def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:
         # For TIFF files, newer versions of Pillow return the size after the rotation.
         stored = picture.tag_v2 if picture.format == "TIFF" else dict(enumerate(picture.size, 256))
         width, height = int(stored[_TIFF_WIDTH]), int(stored[_TIFF_HEIGHT])
-        turned = picture.getexif().get(_EXIF_ORIENTATION, 1) in (5, 6, 7, 8)
+        # Pillow decodes a PNG to look for EXIF behind its pixels.
+        may_turn = picture.format != "PNG" or _has_exif(Path(path).read_bytes())
+        turned = may_turn and picture.getexif().get(_EXIF_ORIENTATION, 1) in (5, 6, 7, 8)
     return (height, width) if turned else (width, height)
+
+
+def _has_exif(content: bytes) -> bool:
+    return b"eXIf" in content or b"Raw profile type exif" in content
 
 
 @contextmanager

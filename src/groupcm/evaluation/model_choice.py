@@ -6,6 +6,7 @@ with the larger value is chosen, the linear one where they are equal. No patient
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,11 +23,13 @@ from groupcm.sources.candidates import Candidates
 from groupcm.utils.extras import BOOSTING
 from groupcm.utils.progress import announce_stage
 
-__all__ = ["MODELS", "ModelChoice", "choose_model", "model_named"]
+__all__ = ["MODELS", "ModelChoice", "choose_model", "model_named", "tree_validation"]
 
 #: The names of the models that `model_named` makes.
 MODELS = ("linear", "trees")
 _SHARE = 0.25
+_TREE_FOLDS = 3
+_ENOUGH_FOR_A_SHARE = 100  # groups of each class
 _N_RESAMPLES = 1000
 
 
@@ -41,11 +44,14 @@ class ModelChoice:
         The group AUC of trees (``a``) and of the linear model (``b``), and their difference.
     n_groups : int
         The number of groups that were left out for the comparison.
+    seconds : tuple of float
+        How long the training of trees and of the linear model took.
     """
 
     name: str
     comparison: Comparison
     n_groups: int
+    seconds: tuple[float, float] = (0.0, 0.0)
 
     def __str__(self) -> str:
         """Return the choice and its reason as a sentence."""
@@ -55,11 +61,19 @@ class ModelChoice:
         return (
             f"{self.name}: group AUC {trees:.3f} with trees and {linear:.3f} with the linear model "
             f"on {self.n_groups:,} groups left out (difference {found.estimate:+.3f}, "
-            f"95 % CI {found.low:+.3f} to {found.high:+.3f}){tie}"
+            f"95 % CI {found.low:+.3f} to {found.high:+.3f}){tie}; "
+            f"trained in {self.seconds[0]:.1f} s and {self.seconds[1]:.1f} s"
         )
 
 
-def model_named(name: str, *, seed: int = 0, folds: int = 5, quick: bool = False) -> Any:
+def model_named(
+    name: str,
+    *,
+    seed: int = 0,
+    folds: int = 5,
+    quick: bool = False,
+    validation: float | None = None,
+) -> Any:
     """Return a model with the default hyperparameters.
 
     Parameters
@@ -71,6 +85,8 @@ def model_named(name: str, *, seed: int = 0, folds: int = 5, quick: bool = False
         The largest number of folds that choose the hyperparameters; trees use three at most.
     quick : bool, default=False
         Use fewer folds, and one share of the groups for trees, for a comparison.
+    validation : float, optional
+        How the number of trees is chosen; see `tree_validation`. By default by folds.
 
     Examples
     --------
@@ -81,11 +97,24 @@ def model_named(name: str, *, seed: int = 0, folds: int = 5, quick: bool = False
         return GroupClassifierCV(cv=min(folds, 3) if quick else folds, random_state=seed)
     if name == "trees":
         BOOSTING.require()
-        validation = _SHARE if quick else min(folds, 3)
+        if validation is None or quick:
+            validation = _SHARE if quick else min(folds, _TREE_FOLDS)
         return GroupBoostingClassifier(validation=validation, random_state=seed)
     raise ParameterError(
         Argument("model"), f" is {name!r}; it must be one of {', '.join(map(repr, MODELS))}"
     )
+
+
+def tree_validation(candidates: Candidates) -> float:
+    """Return how the number of trees is chosen: by one share of the groups, or by folds.
+
+    A quarter of the groups takes half the time of three folds. Where a class has fewer than 100
+    groups, a quarter of them would choose by chance, and three folds take seconds, too.
+    """
+    codes = candidates.group_index.codes
+    n_positive = len(np.unique(codes[candidates.is_positive]))
+    n_fewest = min(n_positive, len(np.unique(codes)) - n_positive)
+    return _SHARE if n_fewest >= _ENOUGH_FOR_A_SHARE else min(_TREE_FOLDS, max(2, n_fewest))
 
 
 def choose_model(candidates: Candidates, *, seed: int = 0) -> ModelChoice:
@@ -130,10 +159,13 @@ def choose_model(candidates: Candidates, *, seed: int = 0) -> ModelChoice:
         random_state=seed,
     )
     train, test = folds[0]
-    known, X, scores = candidates.fit_arguments(train), candidates.rows(test), []
+    known, X = candidates.fit_arguments(train), candidates.rows(test)
+    scores, seconds = [], []
     for name in ("trees", "linear"):
         announce_stage(f"trying the model {name}")
+        began = time.perf_counter()
         model = fit_with(model_named(name, seed=seed, quick=True), **known)
+        seconds.append(time.perf_counter() - began)
         scores.append(model.decision_function(X))
     found = compare(
         candidates.is_positive[test],
@@ -144,4 +176,5 @@ def choose_model(candidates: Candidates, *, seed: int = 0) -> ModelChoice:
         n_resamples=_N_RESAMPLES,
     )
     name = "trees" if found.difference.estimate > 0 else "linear"
-    return ModelChoice(name, found, len(np.unique(groups.codes[test])))
+    n_groups = len(np.unique(groups.codes[test]))
+    return ModelChoice(name, found, n_groups, (seconds[0], seconds[1]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
+from collections.abc import Iterator
 from pathlib import Path
 
 from groupcm.annotations.model import relative_name
@@ -80,8 +81,11 @@ def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
     >>> sorted(["a10", "a9", "B1", "á2"], key=natural_order)
     ['á2', 'a9', 'a10', 'B1']
     """
-    apart = unicodedata.normalize("NFKD", name)
-    plain = "".join(each for each in apart if not unicodedata.combining(each)).casefold()
+    plain = name
+    if not name.isascii():
+        apart = unicodedata.normalize("NFKD", name)
+        plain = "".join(each for each in apart if not unicodedata.combining(each))
+    plain = plain.casefold()
     parts = _NUMBER.split(plain)
     texts, numbers = parts[::2], [int(digits) for digits in parts[1::2]]
     return list(zip(texts, [*numbers, -1], strict=True)), name
@@ -98,17 +102,25 @@ def _with_pages(folder: Path, name: str) -> list[str]:
 
 
 def _refuse_links_that_leave(folder: Path, names: list[str]) -> None:
-    inner = [
-        Path(here, name)
-        for here, folders, _ in os.walk(folder)
-        for name in folders
-        if not name.startswith(".")
-    ]
     home = folder.resolve()
-    for path in (*inner, *(folder / name for name in names)):
+    for path in _links(folder, set(names)):
         target = Path(os.path.realpath(path))
         if not target.is_relative_to(home):
             raise InputError(
                 f"{path} is a link that leads out of the folder of pictures, to {target}; "
                 "copy the pictures into the folder or give the other folder"
             )
+
+
+def _links(folder: Path, names: set[str], inside: str = "") -> Iterator[Path]:
+    """Yield the links to folders and to these pictures; only they are resolved, which is slow."""
+    with os.scandir(folder / inside) as entries:
+        for entry in entries:
+            name = f"{inside}{entry.name}"
+            if entry.name.startswith("."):
+                continue
+            if entry.is_symlink():
+                if name in names or entry.is_dir():
+                    yield folder / name
+            elif entry.is_dir():
+                yield from _links(folder, names, f"{name}/")

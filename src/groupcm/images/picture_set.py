@@ -3,7 +3,8 @@
 `read_picture_set` recognises the layouts in which picture sets are usually stored:
 
 - masks next to the pictures (``a.jpg``, ``a_mask.png``), or in a folder ``masks`` next to them or
-  next to a folder ``images``;
+  next to the folder of the pictures, in the whole set or for each patient; see
+  `groupcm.annotations.pictures` for other names;
 - files of labelme, Pascal VOC or YOLO among the pictures, or in a folder ``annotations`` or
   ``labels``;
 - one file of COCO, CVAT, Label Studio or CSV in the folder or in ``annotations``.
@@ -23,7 +24,7 @@ from typing import Any, Literal
 from groupcm.annotations import Annotations, find_pictures, picture_size, read
 from groupcm.annotations.files import UnknownFormatError, sniff
 from groupcm.annotations.model import Picture
-from groupcm.annotations.pictures import picture_files
+from groupcm.annotations.pictures import PICTURE_FOLDERS, is_mask_folder, picture_files
 from groupcm.errors import Argument, FileName, InputError, ParameterError
 from groupcm.images.listing import natural_order
 from groupcm.images.patients import PictureNotes, patients_in_names, read_patients
@@ -34,7 +35,6 @@ __all__ = ["PictureSet", "read_picture_set"]
 Unannotated = Literal["auto", "negative", "leave_out"]
 UNANNOTATED = ("auto", "negative", "leave_out")
 
-_PICTURE_FOLDERS = ("images", "image", "imgs", "img", "frames", "pictures", "JPEGImages")
 _ANNOTATION_FOLDERS = (
     *("annotations", "Annotations", "labels", "labelme", "boxes"),
     *("masks", "mask", "ground_truth", "groundtruth", "gt", "segmentations"),
@@ -162,17 +162,19 @@ def read_picture_set(
 
 
 def _picture_folder(root: Path) -> Path:
-    """Return the folder itself, or its subfolder ``images`` that contains all pictures."""
+    """Return the folder itself, or its only subfolder of pictures next to one of annotations."""
     found = picture_files(root).pictures
-    for name in _PICTURE_FOLDERS:
-        if found and all(PurePosixPath(each).parts[0] == name for each in found):
-            return root / name
+    tops = {name.partition("/")[0] if "/" in name else "" for name in found}
+    inside = [top for top in tops if top.lower() in PICTURE_FOLDERS]
     # Pictures elsewhere than in ``images`` may be masks of another layout.
-    outside = {PurePosixPath(each).parts[0] for each in found}
-    inside = [name for name in _PICTURE_FOLDERS if name in outside and (root / name).is_dir()]
-    if len(inside) == 1 and outside - set(inside) <= set(_ANNOTATION_FOLDERS):
+    if len(inside) == 1 and tops - set(inside) <= set(_ANNOTATION_FOLDERS):
         return root / inside[0]
-    return root
+    [only] = tops if len(tops) == 1 else [""]
+    return root / only if only and _mask_folders(root) else root
+
+
+def _mask_folders(place: Path) -> list[Path]:
+    return sorted(each for each in place.iterdir() if is_mask_folder(each.name) and each.is_dir())
 
 
 def _find_annotations(
@@ -218,8 +220,8 @@ def _possible_annotations(root: Path, pictures: Path) -> Iterator[tuple[Path, st
         for name in _ANNOTATION_FOLDERS
         if (each := place / name).is_dir() and each.resolve() != pictures.resolve()
     ]
-    # On systems that ignore case, two names are one folder.
-    folders = list({each.resolve(): each for each in folders}.values())
+    folders += [each for place in places for each in _mask_folders(place)]
+    folders = list({each.resolve(): each for each in folders}.values())  # each once
     inside = [path for folder in folders for path in _annotation_files(folder)]
     whole = [(path, format) for path in files + inside if (format := _format(path)) is not None]
     if whole:
@@ -286,7 +288,8 @@ def _with_unannotated(
 ) -> tuple[Annotations, list[str], list[str]]:
     """Decide on pictures without an annotation; return those to use, the others, and why."""
     findings = []
-    finished = [each for each in marked if each.done and each.name in set(names)]
+    listed = set(names)
+    finished = [each for each in marked if each.done and each.name in listed]
     known = {each.name for each in marked if each.done or each.objects}
     open_names = [name for name in names if name not in known]
     negative = [name for name in open_names if _is_in_negative_folder(name)]
@@ -295,7 +298,7 @@ def _with_unannotated(
         findings.append(
             f"{counted(len(negative), 'picture')} in folders such as {place} count as negative."
         )
-    rest = [name for name in open_names if name not in set(negative)]
+    rest = [name for name in open_names if not _is_in_negative_folder(name)]
     has_negatives = bool(negative) or any(not each.is_positive for each in finished)
     if rest and unannotated == "auto" and not has_negatives:
         findings.append(
@@ -324,7 +327,7 @@ def _with_unannotated(
 
 
 def _is_in_negative_folder(name: str) -> bool:
-    return any(_NEGATIVE_FOLDER.fullmatch(part) for part in PurePosixPath(name).parts[:-1])
+    return any(_NEGATIVE_FOLDER.fullmatch(part) for part in name.split("/")[:-1])
 
 
 def _counts_sentence(used: Annotations) -> str:

@@ -12,11 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.limits import check_pixels
-from groupcm.errors import Argument, InputError, ParameterError
+from groupcm.errors import (
+    Argument,
+    FileName,
+    InputError,
+    ParameterError,
+    TruncatedVideoWarning,
+    warn_user,
+)
 from groupcm.utils.extras import IMAGES
 from groupcm.utils.merged_warnings import ignore_warnings
 
 __all__ = ["frame_name", "video_frames"]
+
+_COMPLETE = 0.95  # the stated duration and rate are rounded
 
 
 def frame_name(number: int) -> str:
@@ -34,6 +43,8 @@ def video_frames(
     path: str | os.PathLike[str], every: int = 1
 ) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     """Read the frames of a video in order; only a few are in memory at a time.
+
+    A warning says where a video has fewer frames than it states.
 
     Parameters
     ----------
@@ -68,7 +79,8 @@ def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     frames = _read_frames(path)
     number = 0
     try:
-        width, height = _step(path, number, lambda: next(frames))["size"]
+        about = _step(path, number, lambda: next(frames))
+        width, height = about["size"]
         _check_size(path, (width, height))
         while (frame := _step(path, number, lambda: next(frames, None))) is not None:
             number += 1
@@ -79,6 +91,16 @@ def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
         _quietly(frames.close)
     if not number:
         raise InputError(f"the video {path} holds no frame")
+    stated = about.get("duration", 0.0) * about.get("fps", 0.0)
+    if number < _COMPLETE * stated - 1:
+        warn_user(
+            TruncatedVideoWarning(
+                "the video ",
+                FileName(path),
+                f" ends after {number:,} of about {stated:,.0f} frames that it states; it may have "
+                "been cut off, so copy it again",
+            )
+        )
 
 
 def _check_size(path: Path, size: tuple[int, int]) -> None:

@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,11 @@ from groupcm import annotations as annotation_files
 from groupcm.data.folds import group_folds
 from groupcm.errors import Argument, FileName, InputError, SetAsideWarning
 from groupcm.estimators.tables import TableFit, fit_tables
-from groupcm.evaluation.model_choice import ModelChoice, choose_model, model_named
+from groupcm.evaluation.model_choice import ModelChoice, choose_model, model_named, tree_validation
 from groupcm.evaluation.results import Evaluation
 from groupcm.evaluation.table_evaluation import evaluate_tables
 from groupcm.images.cropping import cut_windows
+from groupcm.images.features.network_embedding import with_networks
 from groupcm.images.picture_set import PictureSet, read_picture_set
 from groupcm.images.recipe import Recipe
 from groupcm.images.scoring.folder import score_folder
@@ -126,7 +127,8 @@ def train_folder(
     from groupcm.report.save import check_report  # it requires an extra
 
     check_report(home / "report.html")
-    recipe = choices.recipe.with_cache(home / "cache")
+    cache = choices.cache or home / "cache"
+    recipe = choices.recipe.with_cache(cache)
     announce_stage("looking at the pictures")
     pictures = read_picture_set(
         folder,
@@ -151,7 +153,7 @@ def train_folder(
     for part in (TRAIN, TEST):
         table = home / f"{part}.parquet"
         if part == TEST:  # with the components of the training pictures
-            recipe = table_recipe(home / f"{TRAIN}.parquet").with_cache(home / "cache")
+            recipe = _with_components(home / f"{TRAIN}.parquet", choices).with_cache(cache)
         stamp = _stamp(pictures, split, part, recipe)
         if not state.is_current(part, stamp, table):
             with _quiet_about_masks():
@@ -165,7 +167,8 @@ def train_folder(
     elif name == "auto":
         choice = choose_model(read_candidates(train), seed=choices.seed)
         name = choice.name
-    model = model_named(name, seed=choices.seed, folds=min(5, n_units))
+    validation = tree_validation(read_candidates(train)) if name == "trees" else None
+    model = model_named(name, seed=choices.seed, folds=min(5, n_units), validation=validation)
     fit = fit_tables(model, train, specificity=choices.specificity)
     save(fit.model, home / "model.json", notes=fit_notes(fit))
     saved = read(home / "model.json")
@@ -187,7 +190,8 @@ def train_folder(
             overlays=home / "overlays",
             split=TEST,
             missing_pictures="skip",
-            cache=home / "cache",
+            networks=choices.network,
+            cache=cache,
             **known,
             **work,
         )
@@ -288,6 +292,12 @@ def _split_sentence(pictures: PictureSet, split: dict[str, str]) -> str:
         about = f", {len(patients):,} patients" if patients else ""
         counts.append(f"{of}: {len(names):,} pictures ({n_positive:,} with an object{about})")
     return "; ".join(counts) + "."
+
+
+def _with_components(table: Path, choices: TrainingChoices) -> Recipe:
+    """Return the recipe of a table with its networks, which may be too large to be stored in it."""
+    recipe = table_recipe(table, families=choices.family)
+    return replace(recipe, features=with_networks(recipe.features, choices.network))
 
 
 def _stamp(pictures: PictureSet, split: dict[str, str], part: str, recipe: Recipe) -> str:

@@ -13,7 +13,7 @@ from groupcm.errors import Argument, FileName, InputError, ParameterError
 from groupcm.estimators.table_threshold import SPECIFICITY
 from groupcm.evaluation.model_choice import MODELS
 from groupcm.images.recipe import Recipe
-from groupcm.images.recipe_options import recipe_named
+from groupcm.images.recipe_options import N_COMPONENTS, NETWORK_MODES, recipe_named
 
 __all__ = ["TrainingChoices", "read_choices"]
 
@@ -46,10 +46,13 @@ class TrainingChoices:
         With "auto" both are tried on a quarter of the training patients, and the better is kept.
     specificity : float, default=0.9
         The specificity that the threshold keeps on groups that folds left out.
-    proposals, features, network : tuple of str
+    proposals, features : tuple of str
         See `groupcm.images.recipe_options.recipe_named`; by default those of `Recipe`.
-    at_most, longest_side : int, optional
+    network, network_mode, components, crop_size, context, family, at_most, longest_side :
         See `groupcm.images.recipe_options.recipe_named`.
+    cache : str, optional
+        The folder for the outputs of networks; by default ``cache`` in the output folder. With one
+        folder for several trainings, the same pictures are not computed again.
     skip_unreadable : bool, default=False
         List pictures that cannot be read and continue without them.
     workers : int, optional
@@ -76,6 +79,12 @@ class TrainingChoices:
     proposals: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
+    network_mode: str = "crop"
+    components: int = N_COMPONENTS
+    crop_size: int | None = None
+    context: tuple[float, ...] = ()
+    family: tuple[str, ...] = ()
+    cache: str | None = None
     at_most: int | None = None
     longest_side: int | None = None
     skip_unreadable: bool = False
@@ -83,11 +92,13 @@ class TrainingChoices:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.model not in _MODELS:
-            raise ParameterError(
-                Argument("model"),
-                f" is {self.model!r}; it must be one of {', '.join(map(repr, _MODELS))}",
-            )
+        for name, known in (("model", _MODELS), ("network_mode", NETWORK_MODES)):
+            value = getattr(self, name)
+            if value not in known:
+                raise ParameterError(
+                    Argument(name),
+                    f" is {value!r}; it must be one of {', '.join(map(repr, known))}",
+                )
         if not 0.0 < self.test_share <= 0.5:
             raise ParameterError(
                 Argument("test_share"),
@@ -106,6 +117,11 @@ class TrainingChoices:
             self.proposals or None,
             self.features or None,
             network=self.network,
+            network_mode=self.network_mode,
+            components=self.components,
+            crop_size=self.crop_size,
+            context=self.context,
+            family=self.family,
             at_most=self.at_most,
             longest_side=self.longest_side,
         )
@@ -159,7 +175,8 @@ def read_choices(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _is_of(value: Any, kind: str) -> bool:
     if kind.startswith("tuple"):
-        return isinstance(value, list) and all(isinstance(each, str) for each in value)
+        of_each = kind.removeprefix("tuple[").partition(",")[0]
+        return isinstance(value, list) and all(_is_of(each, of_each) for each in value)
     types = {"str": str, "int": int, "float": (int, float), "bool": bool}
     wanted = types[kind.partition(" ")[0]]
     return isinstance(value, wanted) and isinstance(value, bool) == (kind == "bool")

@@ -27,7 +27,13 @@ from groupcm.annotations.formats._mask_values import (
 from groupcm.annotations.limits import check_pixels
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, relative_name
 from groupcm.annotations.parsing import field, load, save_json, whole
-from groupcm.annotations.pictures import MASK_ENDING, MASK_SIDE_FILE, picture_files, pillow
+from groupcm.annotations.pictures import (
+    MASK_ENDING,
+    MASK_SIDE_FILE,
+    picture_files,
+    pictures_of_masks,
+    pillow,
+)
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Mask
 from groupcm.annotations.writing import Writing, stems
@@ -41,6 +47,7 @@ _SUFFIXES = frozenset({".png", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".pbm", 
 _MOST_VALUES = 255
 _MOST_LAYERS = 1_000
 _MOST_LAYER_PIXELS = 2**30
+_MOST_KEPT_RUNS = 10_000_000  # of masks that are read once; those beyond are read twice
 
 
 def read(
@@ -64,10 +71,18 @@ def read(
     ]
     if not files:
         raise InputError("there is no PNG mask in ", FileName(folder))
-    found = set()
+    found: set[int] = set()
+    kept: dict[Path, MaskPicture] = {}
+    n_kept = 0
     for file in files:
         with reading.perhaps(file.relative_to(folder).as_posix()):
-            found |= set(read_mask(file).values())
+            mask = read_mask(file)
+            found |= set(mask.values())
+            if n_kept + mask.value.size <= _MOST_KEPT_RUNS:
+                kept[file] = mask
+                n_kept += mask.value.size
+    is_home = reading.known is not None and reading.known.folder == folder
+    of_masks = pictures_of_masks(folder) if is_home else {}
     meaning = Meaning(
         values or _only_meaning(found, folder),
         max(found, default=1),
@@ -79,8 +94,8 @@ def read(
         place = file.relative_to(folder).as_posix()
         with reading.perhaps(place):
             reading.begin_file(file)
-            mask = read_mask(file)
-            draft = _picture(reading, place, mask)
+            mask = kept.pop(file, None) or read_mask(file)
+            draft = _picture(reading, place, mask, of_masks.get(place))
             draft.done = draft.done is not False
             objects = meaning.objects(mask, reading.budget)
             for position, annotated in enumerate(objects, start=1):
@@ -101,21 +116,31 @@ def _only_meaning(found: set[int], folder: Path) -> MeaningName:
     )
 
 
-def _picture(reading: Reading, place: str, mask: MaskPicture) -> Draft:
-    """Begin the picture of a mask: of the same name, with any suffix, with or without ``_mask``."""
+def _picture(reading: Reading, place: str, mask: MaskPicture, name: str | None = None) -> Draft:
+    """Begin the picture of a mask: of the same name, with any suffix, with or without ``_mask``.
+
+    ``name`` is the picture where the folders say which it is.
+    """
     if reading.known is None:
         return reading.picture(reading.name(place), mask.width, mask.height)
     stem = place.rsplit(".", 1)[0]
-    try:
-        name = reading.known.name(stem)
-    except ValueError:
-        if not MASK_ENDING.search(stem):
-            raise
-        name = reading.known.name(MASK_ENDING.sub("", stem))
-        if (draft := reading.drafted(name)) is not None:  # a_mask.png and a_mask_1.png
-            _check_size(mask, draft)
-            return draft
-    draft = reading.picture(name, *reading.known.size(name))
+    has_ending = MASK_ENDING.search(stem) is not None
+    if name is None:
+        try:
+            name = reading.known.name(stem)
+            has_ending = False
+        except ValueError:
+            if not has_ending:
+                raise
+            name = reading.known.name(MASK_ENDING.sub("", stem))
+    draft = reading.drafted(name)
+    if draft is None:
+        draft = reading.picture(name, *reading.known.size(name))
+    elif not has_ending:  # a_mask.png and a_mask_1.png are joined
+        raise ValueError(
+            f"the picture {name!r} has another mask of the same name in another format or folder; "
+            "keep one, or give both in one folder as names ending in _mask_1 and _mask_2"
+        )
     _check_size(mask, draft)
     return draft
 

@@ -21,7 +21,7 @@ from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.estimators.hyperparameters import LINEAR, PLUGINS, check_parameters
 from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import fit_tables
-from groupcm.evaluation.model_choice import choose_model
+from groupcm.evaluation.model_choice import choose_model, tree_validation
 from groupcm.features import feature_map_named
 from groupcm.persistence.model_file import save
 from groupcm.report.model_card import fit_notes
@@ -101,6 +101,8 @@ def _choose_model(arguments: argparse.Namespace) -> None:
         choice = choose_model(candidates)
     print_line(f"Chose {choice}.")
     arguments.model = choice.name
+    if choice.name == "trees":
+        arguments.validation = tree_validation(candidates)
     # The linear model has a λ to choose, and a threshold, by folds.
     arguments.cv = arguments.cv or choice.name == "linear"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 
 from groupcm.cli.options.common import number, whole
+from groupcm.cli.options.networks import add_networks
 from groupcm.cli.options.pictures import (
     add_category,
     add_methods,
@@ -21,7 +22,8 @@ __all__ = ["CHOICES", "add_train"]
 #: The choices that have an option, by their names in Python.
 CHOICES = (
     *("annotations", "patients", "category", "unannotated", "mask_values", "windows", "test_share"),
-    *("model", "specificity", "proposals", "features", "network", "at_most", "longest_side"),
+    *("model", "specificity", "proposals", "features", "at_most", "longest_side"),
+    *("network", "network_mode", "components", "crop_size", "context", "family", "cache"),
     *("skip_unreadable", "workers", "seed"),
 )
 
@@ -52,7 +54,9 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     )
     _add_data(parser.add_argument_group("pictures"))
     _add_model(parser.add_argument_group("model"))
-    _add_candidates(parser.add_argument_group("candidates"))
+    candidates = parser.add_argument_group("candidates")
+    add_methods(candidates)
+    add_networks(candidates)
     work = parser.add_argument_group("work")
     add_skip_unreadable(work)
     add_processes(work)
@@ -112,15 +116,4 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
         type=number,
         metavar="X",
         help="the specificity that the threshold keeps (default: 0.9)",
-    )
-
-
-def _add_candidates(group: argparse._ArgumentGroup) -> None:
-    add_methods(group)
-    group.add_argument(
-        "--network",
-        action="append",
-        metavar="NETWORK",
-        help="also compute features with this pretrained network; see groupcm images propose "
-        "--help",
     )

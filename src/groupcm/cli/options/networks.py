@@ -6,6 +6,7 @@ Only the standard library is imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from groupcm.cli.options.common import names, number, whole
 
@@ -22,42 +23,49 @@ def add_networks(parser) -> None:
     >>> parser.parse_args(["--network", "timm:resnet18", "--context", "0.5"]).context
     [0.5]
     """
-    _add_network(
+    _add(
         parser,
+        "--network",
+        [],
         "also compute features with this pretrained network: timm:NAME, torchvision:NAME, or a "
         "file of ONNX or torch; a file of torch is a program, so use only those that you trust",
+        action="append",
+        metavar="NETWORK",
     )
-    parser.add_argument(
+    _add(
+        parser,
         "--network-mode",
-        choices=("crop", "pool"),
-        default="crop",
-        help="apply a network to a crop of each candidate, or once to the picture, and pool its "
+        "crop",
+        "apply a network to a crop of each candidate, or once to the picture, and pool its "
         "feature maps over each candidate and its surroundings, which is faster and locates worse "
-        "(default: %(default)s)",
+        "(default: crop)",
+        choices=("crop", "pool"),
     )
-    parser.add_argument(
+    _add(
+        parser,
         "--components",
+        128,
+        "reduce the outputs of a network to this many principal components, which are computed "
+        "from the pictures of the training and stored; 0 keeps all outputs (default: 128)",
         type=whole,
-        default=128,
         metavar="N",
-        help="reduce the outputs of a network to this many principal components, which are "
-        "computed from the pictures of the training and stored; 0 keeps all outputs "
-        "(default: %(default)s)",
     )
-    parser.add_argument(
+    _add(
+        parser,
         "--crop-size",
+        None,
+        "the side of the crops that a network is applied to (default: what it requires, or 64)",
         type=whole,
         metavar="N",
-        help="the side of the crops that a network is applied to (default: what it requires, "
-        "or 64)",
     )
-    parser.add_argument(
+    _add(
+        parser,
         "--context",
-        type=_margins,
-        default=[],
-        metavar="A,B",
-        help="apply a network to further crops of a candidate, with these margins relative to its "
+        [],
+        "apply a network to further crops of a candidate, with these margins relative to its "
         "sides, such as 0.5",
+        type=_margins,
+        metavar="A,B",
     )
     _add_cache(parser)
     _add_family(parser, "also compute the features of this class of yours")
@@ -65,26 +73,38 @@ def add_networks(parser) -> None:
 
 def add_networks_of_model(parser) -> None:
     """Add the options for networks and classes that a model names."""
-    _add_network(parser, "a network that the model needs and does not contain")
+    _add(
+        parser,
+        "--network",
+        [],
+        "a network that the model needs and does not contain",
+        action="append",
+        metavar="NETWORK",
+    )
     _add_cache(parser)
     _add_family(parser, "a class of yours that the recipe of the model names")
 
 
-def _add_network(parser, help: str) -> None:
-    parser.add_argument("--network", action="append", default=[], metavar="NETWORK", help=help)
-
-
 def _add_cache(parser) -> None:
-    parser.add_argument(
+    _add(
+        parser,
         "--cache",
-        metavar="DIR",
-        help="keep the outputs of networks in this folder, so that a further run on the same "
+        None,
+        "keep the outputs of networks in this folder, so that a further run on the same "
         "pictures computes only what is new",
+        metavar="DIR",
     )
 
 
 def _add_family(parser, help: str) -> None:
-    parser.add_argument("--family", action="append", default=[], metavar="MODULE.CLASS", help=help)
+    _add(parser, "--family", [], help, action="append", metavar="MODULE.CLASS")
+
+
+def _add(parser, name: str, default: Any, help: str, **keywords: Any) -> None:
+    """Add an option; without its default where the parser leaves out what is not given."""
+    if parser.argument_default != argparse.SUPPRESS:
+        keywords["default"] = default
+    parser.add_argument(name, help=help, **keywords)
 
 
 def _margins(text: str) -> list[float]:

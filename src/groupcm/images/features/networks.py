@@ -159,7 +159,9 @@ def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
     session = onnx_session(content, file)
     inputs = session.get_inputs()
     if len(inputs) != 1:
-        raise InputError(f"{file} takes {len(inputs)} inputs; it must take one, the crops")
+        raise InputError(
+            f"{file} takes {len(inputs)} inputs; it must take one, the crops, and hold its weights"
+        )
     if inputs[0].type != "tensor(float)":
         raise InputError(f"{file} takes {inputs[0].type}; it must take float32, tensor(float)")
     chosen = _choose_output([each.name for each in session.get_outputs()], output, file)
