@@ -193,6 +193,14 @@ def test_patients_come_from_names_files_or_the_folder(tmp_path, patients):
     assert set(found.splits.values()) == (set() if given and "^" in given else {"train", "test"})
 
 
+def test_what_may_be_the_patient_in_a_name_is_suggested(tmp_path):
+    masks_beside(tmp_path)
+    told = read_picture_set(tmp_path).findings[-1]
+    assert told.endswith("If p1 is the patient of p1_a.png, set patients to '^(.+)[_-]'.")
+    found = read_picture_set(tmp_path, patients="^(.+)[_-]")
+    assert set(found.patients.values()) == {"p1", "p2"}
+
+
 def test_folders_may_be_patients(tmp_path):
     folder = draw(tmp_path, ["a/1.png", "b/1.png"])
     mask(folder / "a/1_mask.png")

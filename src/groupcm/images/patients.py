@@ -19,8 +19,16 @@ from groupcm.annotations.model import relative_name
 from groupcm.annotations.parsing import text_of
 from groupcm.errors import Argument, InputError
 
-__all__ = ["PictureNote", "PictureNotes", "notes_of", "patients_in_names", "read_patients"]
+__all__ = [
+    "PictureNote",
+    "PictureNotes",
+    "notes_of",
+    "patients_in_names",
+    "possible_pattern",
+    "read_patients",
+]
 
+_BEFORE_LAST = "^(.+)[_-]"
 _IMAGE = ("image", "picture", "filename", "file_name", "file")
 
 
@@ -202,3 +210,21 @@ def _cell(row: list[str], at: int | None, where: str, header: list[str]) -> str 
 
 def _without_ending(name: str) -> str:
     return str(PurePosixPath(name).with_suffix(""))
+
+
+def possible_pattern(names: Sequence[str]) -> tuple[str, str] | None:
+    """Return a pattern by which names seem to state patients, and what it finds in the first name.
+
+    That is the part before the last underscore or hyphen, if names share it.
+
+    Examples
+    --------
+    >>> possible_pattern(["p1_a.png", "p1_b.png", "p2_a.png", "p2_b.png"])
+    ('^(.+)[_-]', 'p1')
+    >>> possible_pattern(["a_1.png", "b_1.png"]) is None
+    True
+    """
+    found = [re.search(_BEFORE_LAST, name) for name in names]
+    parts = [each[1] for each in found if each is not None]
+    is_shared = len(parts) == len(names) and 2 <= len(set(parts)) <= len(names) / 2
+    return (_BEFORE_LAST, parts[0]) if is_shared else None

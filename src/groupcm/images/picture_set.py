@@ -27,7 +27,7 @@ from groupcm.annotations.model import Picture
 from groupcm.annotations.pictures import PICTURE_FOLDERS, is_mask_folder, picture_files
 from groupcm.errors import Argument, FileName, InputError, ParameterError
 from groupcm.images.listing import natural_order
-from groupcm.images.patients import PictureNotes, patients_in_names, read_patients
+from groupcm.images.patients import PictureNotes, patients_in_names, possible_pattern, read_patients
 from groupcm.utils.text import counted, there_are
 
 __all__ = ["PictureSet", "read_picture_set"]
@@ -373,22 +373,26 @@ def _from_file(
     rows = {name: notes.of(name) for name in names}
     splits = {name: note.split for name, note in rows.items() if note.split is not None}
     known = {name: note.patient for name, note in rows.items() if note.patient is not None}
-    patients, _, sentence = _known(known, str(notes.path))
+    patients, _, sentence = _known(known, str(notes.path), names)
     return patients, splits, sentence
 
 
 def _from_annotations(used: Annotations) -> tuple[dict[str, str], dict[str, str], str]:
     stated = {each.name: each.extra.get("patient") for each in used}
     known = {name: str(patient) for name, patient in stated.items() if patient is not None}
-    return _known(known if len(known) == len(stated) else {}, "the annotations")
+    return _known(known if len(known) == len(stated) else {}, "the annotations", list(stated))
 
 
-def _known(patients: dict[str, str], where: str) -> tuple[dict[str, str], dict[str, str], str]:
+def _known(
+    patients: dict[str, str], where: str, names: Sequence[str] = ()
+) -> tuple[dict[str, str], dict[str, str], str]:
     if not patients:
         sentence = (
             "No patients are known, so pictures are split one by one: near-duplicates of a "
             "training picture in the test part would make the result too good."
         )
+        if (hint := possible_pattern(names)) is not None:
+            sentence += f" If {hint[1]} is the patient of {names[0]}, set patients to {hint[0]!r}."
         return {}, {}, sentence
     n_patients = counted(len(set(patients.values())), "patient")
     return patients, {}, f"{n_patients}, known from {where}."
