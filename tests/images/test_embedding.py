@@ -184,7 +184,7 @@ def test_margin_and_stretching_reach_the_network(tmp_path):
 def test_the_network_says_its_size(tmp_path):
     fixed = onnx_file(tmp_path / "fixed.onnx", ("n", 3, 24, 24))
     assert NetworkEmbedding.of(fixed).size == 24
-    assert NetworkEmbedding.of(onnx_file(tmp_path / "free.onnx")).size == 64
+    assert NetworkEmbedding.of(onnx_file(tmp_path / "free.onnx")).size == 96
     said = "fixed.onnx takes crops of 24 × 24 pixels, not of 32 × 32; leave the size out or give 24"
     with pytest.raises(InputError, match=said):
         NetworkEmbedding.of(fixed, size=32)

@@ -54,7 +54,7 @@ def add_networks(parser) -> None:
         parser,
         "--crop-size",
         None,
-        "the side of the crops that a network is applied to (default: what it requires, or 64)",
+        "the side of the crops that a network is applied to (default: what it requires, or 96)",
         type=whole,
         metavar="N",
     )

@@ -82,7 +82,7 @@ class NetworkEmbedding(NetworkFamily):
             The network: a file, or a name such as ``timm:resnet18`` or ``torchvision:resnet18``;
             see `groupcm.images.features.named_networks`.
         size
-            Side of a crop in pixels; by default the size that the network requires, or 64 if it
+            Side of a crop in pixels; by default the size that the network requires, or 96 if it
             accepts any.
         margin, square, context, output, name, n_components, cache
             See the class. More components than outputs mean none.

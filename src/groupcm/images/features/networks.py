@@ -41,7 +41,7 @@ __all__ = [
     "without_torch_notices",
 ]
 
-_DEFAULT_SIZE = 64
+_DEFAULT_SIZE = 96
 _LONGEST_REASON = 200
 _ONLY_FATAL = 4
 # A folder that never exists: weights in other files would escape the checksum of this one.
