@@ -59,9 +59,9 @@ def ground_truth(folder: Path) -> None:
     mask(folder / "ground_truth/p1_a.png")
 
 
-def photos_and_their_masks(folder: Path) -> None:
-    draw(folder / "photos")
-    mask(folder / "photos_gt/p1_a.png")
+def plates_and_their_masks(folder: Path) -> None:
+    draw(folder / "plates")
+    mask(folder / "plates_gt/p1_a.png")
 
 
 def coco(folder: Path) -> None:
@@ -100,7 +100,7 @@ def voc_annotations(folder: Path) -> None:
         masks_in_a_folder,
         images_and_masks,
         ground_truth,
-        photos_and_their_masks,
+        plates_and_their_masks,
         coco,
         coco_in_a_folder,
         csv_of_boxes,
