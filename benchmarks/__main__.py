@@ -5,7 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from benchmarks.core import against_lbfgs, against_read, against_sklearn, growth, startup, wide_data
+from benchmarks.core import (
+    against_lbfgs,
+    against_read,
+    against_sklearn,
+    cross_validation,
+    growth,
+    startup,
+    wide_data,
+)
 from benchmarks.support.data import Store
 from benchmarks.support.figure import Figure
 from benchmarks.support.suite import common_parser, report, run_all
@@ -17,6 +25,7 @@ BENCHMARKS = {
     "c": against_lbfgs,
     "b": against_sklearn,
     "d": wide_data,
+    "m": cross_validation,
     "f": startup,
 }
 

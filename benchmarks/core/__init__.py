@@ -1,1 +1,1 @@
-"""Benchmarks (a) to (f): fits in memory."""
+"""Benchmarks (a) to (f) and (m): fits in memory."""
