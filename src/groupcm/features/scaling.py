@@ -21,7 +21,13 @@ from groupcm.objective.terms import Groups, Index
 from groupcm.utils.parallel import slices, thread_map
 from groupcm.utils.typing import Vector
 
-__all__ = ["Scaling", "measure_scaling", "rows_to_measure", "store_nearly_full_columns"]
+__all__ = [
+    "Scaling",
+    "groups_to_measure",
+    "measure_scaling",
+    "rows_to_measure",
+    "store_nearly_full_columns",
+]
 
 
 # Up to this many values all rows are measured, beyond it a sample of groups of about that size.
@@ -115,6 +121,9 @@ def measure_scaling(
     problem is the same, and after `store_nearly_full_columns` their mean is at most a few
     deviations.
     """
+    if isinstance(X, np.ndarray) and X.dtype == np.float16:
+        X, rows = X[rows].astype(np.float32), np.arange(len(rows))
+        weight = None if weight is None else weight[rows]
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at what comes out
         if isinstance(X, np.ndarray):
             n_rows = len(rows)
@@ -231,12 +240,19 @@ def rows_to_measure(n_rows: int, n_features: int, groups: Groups | None) -> Inde
     wanted = max(1_000, SAMPLE_VALUES // n_features)
     if n_rows <= wanted:
         return np.arange(n_rows)
-    length = -(-wanted // _STRETCHES)
     if groups is None:
+        length = -(-wanted // _STRETCHES)
         starts = np.linspace(0, n_rows - length, _STRETCHES).astype(np.int64)
         return np.unique(starts[:, None] + np.arange(length))
+    return groups.rows_of(groups_to_measure(n_rows, n_features, groups))
+
+
+def groups_to_measure(n_rows: int, n_features: int, groups: Groups) -> Index:
+    """Return the groups that the rows of `rows_to_measure` are those of."""
+    wanted = max(1_000, SAMPLE_VALUES // n_features)
+    if n_rows <= wanted:
+        return np.arange(len(groups))
     first = np.linspace(0, len(groups), _STRETCHES, endpoint=False).astype(np.int64)
-    stop = np.searchsorted(groups.ptr, groups.ptr[first] + length)
+    stop = np.searchsorted(groups.ptr, groups.ptr[first] + -(-wanted // _STRETCHES))
     stop = np.minimum(stop, np.append(first[1:], len(groups)))
-    chosen = [np.arange(lo, hi) for lo, hi in zip(first, stop, strict=True)]
-    return groups.rows_of(np.concatenate(chosen))
+    return np.concatenate([np.arange(lo, hi) for lo, hi in zip(first, stop, strict=True)])

@@ -18,7 +18,7 @@ __all__ = ["KeptRows"]
 _NEAR_MARGIN = 0.1
 # Of many terms only the runners-up not further behind than this are kept: few others become
 # winners when the weights change a little.
-_MANY_TERMS = 10_000
+_MANY_TERMS = 1_000
 _CLOSE_BEHIND = 0.2
 
 

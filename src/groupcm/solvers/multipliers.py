@@ -30,22 +30,24 @@ from groupcm.solvers.newton import Newton
 from groupcm.solvers.objective import Evaluation, whole_objective
 from groupcm.solvers.row_space import RowSpace
 from groupcm.solvers.solution import Task, Trace, WarmStart
-from groupcm.sources.rows.solver_rows import MappedRows
 from groupcm.utils.typing import Index, Vector
 
-__all__ = ["State", "applies", "begin_in_row_space", "bracket", "start"]
+__all__ = ["State", "applies", "begin_in_row_space", "bracket", "is_large_enough", "start"]
 
 # Fewer features than this are quicker by Newton's method on soft maxima.
 _WIDE = 100
-# Of each group a few rows are kept and those that count alone all: up to so many values of either.
-_MOST_VALUES = 1 << 24
+# Of each group near the margin a few rows are kept and those that count alone all: up to so many
+# values of all groups, and of the latter.
+_MOST_VALUES, _MOST_VALUES_ALONE = 1 << 26, 1 << 24
+# A sample of fewer groups for each feature is nearly separable: its solution is far from the whole.
+_GROUPS_PER_FEATURE = 8
 # By how much the margins of active rows differ where the multipliers are still wrong.
 _MARGIN, _LEAST_MARGIN = 0.1, 0.01
 _FIRST_T, _SMALLEST_T, _LARGEST_T = 100.0, 1e-4, 1e6
 _LARGEST_CHANGE = 10.0
 _MOST_STEPS = 30
 # The share of the gap that the distance from the minimiser may have.
-_INEXACT = 0.1
+_INEXACT = 0.3
 # So many rounds without a gap this much smaller end the method.
 _PATIENCE, _PROGRESS = 8, 0.7
 # The penalty is not smoothed.
@@ -56,15 +58,25 @@ def applies(task: Task) -> bool:
     """Return whether the method can solve a task, and is the quicker one."""
     n_groups = sum(len(terms) for terms in task.terms if not terms.alone)
     alone = sum(terms.n_rows for terms in task.terms if terms.alone)
-    n_features = task.rows.take(slice(0, 0)).shape[1] - 1
+    n_features = _n_features(task)
     return (
         n_groups > 0
         and n_features >= _WIDE
-        and not isinstance(task.rows, MappedRows)
         and len(task.problem.loss.pieces) > 0
         and not task.problem.penalty.makes_zeros
-        and max(n_groups, alone) * n_features <= _MOST_VALUES
+        and n_groups * n_features <= _MOST_VALUES
+        and alone * n_features <= _MOST_VALUES_ALONE
     )
+
+
+def is_large_enough(sample: Task) -> bool:
+    """Return whether the solution on a sample is a start for the whole."""
+    n_groups = sum(len(terms) for terms in sample.terms if not terms.alone)
+    return n_groups >= _GROUPS_PER_FEATURE * _n_features(sample)
+
+
+def _n_features(task: Task) -> int:
+    return task.rows.take(slice(0, 0)).shape[1] - 1  # of a map, those that it gives
 
 
 @dataclass

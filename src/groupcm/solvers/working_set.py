@@ -37,13 +37,13 @@ _SMALLEST_SAMPLE = 50_000
 _GROWTH = 10
 # How exactly a sample is solved: a small one is far from the whole anyway.
 _SAMPLE_TOL = 1e-3
-_SMALL_SAMPLE_TOL = 1e-2
+_SMALL_SAMPLE_TOL = 1e-1
 _SMALL_SAMPLE = 500_000
 _SAMPLE_EFFORT = 100
 # A sample never has fewer terms of one kind than this (or all of them).
 _FEW_TERMS = 1_000
 # How much of the gap so far the solution on the kept rows may have, while it is wide.
-_EARLY_SHARE = 0.3
+_EARLY_SHARE = 0.6
 # How much of the tolerance the solution on the kept rows may use up.
 INNER_SHARE = 0.3
 # On a streamed source the first solution is on this share of the sample's terms, the second on
@@ -91,6 +91,15 @@ def solve(
         warm = start is not None
         if close is bracket and multipliers.applies(task):
             left = multipliers.start(task) if kept is None else None
+            if left is None and start is None and kept is None:
+                for sample in _samples(task):
+                    if not multipliers.is_large_enough(sample):
+                        continue
+                    on_sample = Trace(sample, trace.latest, silent=True)
+                    found = multipliers.start(sample)
+                    multipliers.bracket(on_sample, found[1] if found else _nothing_kept(sample))
+                    trace.latest = on_sample.best
+                left = multipliers.start(task)
             if left is not None:
                 trace.latest = trace.best = left[0]
                 kept = left[1]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from groupcm.estimators.scoring import Scorer
 from groupcm.estimators.training.data import TrainingData
-from groupcm.features.scaling import rows_to_measure
+from groupcm.features.scaling import groups_to_measure, rows_to_measure
 from groupcm.objective.terms import NO_ORDER, Groups, Index
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.fitted_state import Array, Expected, Flag, Number
@@ -121,7 +121,10 @@ def measure_training(
     if len(data.classes) != 2:
         return None
     groups = data.groups or Groups.of_each_row(data.n_rows)
-    chosen = data.groups_of(rows_to_measure(data.n_rows, data.n_features, data.groups))
+    if data.groups is None:
+        chosen = rows_to_measure(data.n_rows, data.n_features, None)
+    else:
+        chosen = groups_to_measure(data.n_rows, data.n_features, groups)
     if data.rows_in_memory is None:
         chosen = _groups_in_memory(data.X, groups)
     if len(chosen) == 0:

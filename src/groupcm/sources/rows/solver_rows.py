@@ -34,7 +34,7 @@ from groupcm.utils.typing import Vector
 __all__ = ["ArrayRows", "MappedRows", "SolverRows", "StreamedRows", "Winners", "rows_in_space"]
 
 # Fewer rows than this do not pay for a second thread.
-_ROWS_PER_THREAD = 20_000
+_ROWS_PER_THREAD = 50_000
 # Values of a block that is worked on at once: it should stay in the cache.
 _BLOCK_VALUES = 1 << 18
 # Of wide rows a block has more, or BLAS has too little to do.
