@@ -42,7 +42,8 @@ def cases(draw: st.DrawFn) -> Case:
     """Draw a problem."""
     estimator = draw(st.sampled_from(["gcm"] * 7 + ["misvm"]))
     source = draw(st.sampled_from(["memory"] * 4 + ["arrays", "npy", "parquet", "parquet"]))
-    kinds = ["float64", "float32"] if source != "memory" else list(KINDS)
+    kinds = ["float64", "float32", "float16"] if source == "npy" else ["float64", "float32"]
+    kinds = list(KINDS) if source == "memory" else kinds
     n_classes = 2 if estimator == "misvm" else draw(st.sampled_from([2, 2, 2, 2, 3, 4]))
     # Each class has a group of its own first, so that most problems have two sides.
     groups = [{"size": draw(SIZES), "label": k, "share": "all"} for k in range(n_classes)]
@@ -83,7 +84,17 @@ def cases(draw: st.DrawFn) -> Case:
     return _possible(case, n_classes)
 
 
-KINDS = ("float64", "float32", "csr64", "csr32", "fortran", "frame", "csr_unsorted", "csr_zeros")
+KINDS = (
+    "float64",
+    "float32",
+    "float16",
+    "csr64",
+    "csr32",
+    "fortran",
+    "frame",
+    "csr_unsorted",
+    "csr_zeros",
+)
 
 SIZES = st.sampled_from([1, 1, 2, 3, 5, 12])
 COLUMNS = ("normal", "ties", "binary", "sparse", "outlier", "constant", "ulp", "copy", "sum")
@@ -193,8 +204,10 @@ def make_rows(case: Case) -> Rows:
     sizes = np.array([group["size"] for group in case["groups"]])
     group = np.repeat(np.arange(len(sizes)), sizes)
     code = np.concatenate([_codes(case, k) for k in range(len(sizes))])
-    dtype = np.float32 if case["kind"] in ("float32", "csr32") else np.float64
+    dtype = np.float32 if case["kind"] in ("float32", "float16", "csr32") else np.float64
     X = _columns(case, group, code, dtype).astype(dtype)
+    if case["kind"] == "float16":
+        X = np.clip(X, -6e4, 6e4).astype(np.float16)
     if case["twins"]:
         rng = np.random.default_rng([case["seed"], 77])
         twins = rng.integers(len(X), size=(2, 1 + len(X) // 5))

@@ -13,13 +13,15 @@ from problems import GROUPINGS, LOSSES, PENALTIES, make_data
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier
+from groupcm.estimators.training.input import read_training_data
 from groupcm.objective.losses import SmoothedHinge, make_loss
 from groupcm.objective.penalties import Huber, Norm1, SquaredNorm, make_penalty
+from groupcm.sources import from_npy
 
 TOL = 1e-8
 
 
-def fit(X, y, groups=None, overlap=None, **params) -> GroupClassifier:
+def fit(X, y=None, groups=None, overlap=None, **params) -> GroupClassifier:
     # The squared norm makes the weights unique, so models can be compared and not only objectives.
     params = {"penalty": "l2", "tol": TOL, "random_state": 0} | params
     return GroupClassifier(**params).fit(X, y, groups=groups, overlap=overlap)
@@ -145,6 +147,23 @@ def test_float32_equals_float64(seed, grouping):
         fit(X32, y, groups, grouping=grouping),
         fit(X32.astype(np.float64), y, groups, grouping=grouping),
     )
+
+
+@seeds
+@pytest.mark.parametrize("grouping", GROUPINGS)
+@pytest.mark.parametrize("n_copies", [1, 30])  # narrow and wide rows have solvers of their own
+def test_float16_equals_float64(seed, grouping, n_copies, tmp_path):
+    X, y, groups, _ = data(seed)
+    in_order = np.argsort(groups, kind="stable")
+    X, y, groups = X[in_order], y[in_order], groups[in_order]
+    X16 = np.ascontiguousarray(np.tile(X, n_copies).astype(np.float16))
+    assert read_training_data(GroupClassifier(), X16, y, groups).X is X16
+    expected = fit(X16.astype(np.float64), y, groups, grouping=grouping)
+    assert_same_model(fit(X16, y, groups, grouping=grouping), expected)
+    np.save(tmp_path / "X.npy", X16)
+    for memory in ("1GB", "1kB"):
+        source = from_npy(tmp_path / "X.npy", group=groups, label=y)
+        assert_same_model(fit(source, grouping=grouping, memory=memory), expected)
 
 
 @seeds

@@ -19,7 +19,7 @@ from groupcm.data.groups import index_groups
 from groupcm.features import scaling
 from groupcm.kernels.dot import pack_affine, stored_rows
 from groupcm.kernels.maxima import scan, share_out, soft_minima
-from groupcm.kernels.rows import column_moments
+from groupcm.kernels.rows import column_moments, row_scores
 from groupcm.objective.terms import Groups
 
 NO_ORDER = np.empty(0, dtype=np.int64)
@@ -101,6 +101,22 @@ def check_exactly(seed, d, dtype, kind):
 def test_scan_is_its_twin(d, dtype, kind):
     for seed in range(4):
         check_exactly(seed, d, dtype, kind)
+
+
+@pytest.mark.parametrize("d", [1, 7, 8, 13, 100])
+def test_every_float16_is_read_in_place(d):
+    every = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    X = np.resize(every, (-(-len(every) // d), d))
+    rng = np.random.default_rng(d)
+    mean, weights = rng.normal(size=(2, d))
+    score = np.empty(len(X))
+    row_scores(stored_rows(X), pack_affine(mean, weights), 0.5, score)
+    is_finite = np.isfinite(X).all(axis=1)
+    assert not np.isfinite(score[~is_finite]).any()
+    expected = (X[is_finite].astype(np.float64) - mean) @ weights + 0.5
+    np.testing.assert_allclose(score[is_finite], expected, rtol=1e-12, atol=1e-9)
+    for seed in range(4):
+        check_exactly(seed, d, np.float16, "dense")
 
 
 @repeatable

@@ -32,6 +32,7 @@ __all__ = [
     "as_sample_weight",
     "check_length",
     "distinct",
+    "is_half",
     "require_finite",
     "require_no_infinity",
     "rows_with",
@@ -46,9 +47,16 @@ _SOME_CANDIDATES = 50
 _FEW_POSITIVES = 0.1
 
 
-def as_matrix(X: Any, estimator: Any = None, *, allow_empty: bool = False) -> Matrix:
-    """Candidates as a C-ordered float array or a CSR matrix; float32 and float64 are not copied."""
+def as_matrix(
+    X: Any, estimator: Any = None, *, allow_empty: bool = False, allow_half: bool = False
+) -> Matrix:
+    """Candidates as a C-ordered float array or a CSR matrix; float32 and float64 are not copied.
+
+    Nor is a C-ordered array of float16 where it is allowed.
+    """
     X = as_frame(X)
+    if allow_half and is_half(X):
+        return X
     if isinstance(X, np.ndarray | list | tuple | float | int):
         _require_table(X)
     if is_frame(X):
@@ -91,6 +99,12 @@ def _require_table(X: Any) -> None:
             "and one column per feature. Reshape your data, with X.reshape(-1, 1) where there is "
             "one feature and with X.reshape(1, -1) where there is one candidate."
         )
+
+
+def is_half(X: Any) -> bool:
+    """Return whether X is a matrix of float16 that can be read in place."""
+    is_matrix = isinstance(X, np.ndarray) and X.ndim == 2 and X.flags.c_contiguous
+    return is_matrix and X.dtype == np.float16 and min(X.shape) > 0
 
 
 def require_finite(

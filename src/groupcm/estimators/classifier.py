@@ -282,7 +282,8 @@ class GroupClassifier(ChoosingModel):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
-            One row per candidate. A data frame is one of pandas, polars or Arrow, and is matched
+            One row per candidate; an array of float16, float32 or float64 in C order is not
+            copied. A data frame is one of pandas, polars or Arrow, and is matched
             by the names of its columns; a polars LazyFrame, a Dask DataFrame and an Arrow
             RecordBatch or Dataset are collected into memory first. With a source of
             `groupcm.sources` the rest comes with it. With the path of Parquet files, ``y``,

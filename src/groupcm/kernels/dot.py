@@ -4,13 +4,16 @@ A dense row has few features (13 in the paper), too few for the compiler's own
 vector loop, which starts at 32. Here it is read as vectors of `LANES`
 values; the last vector is shifted back so that it ends with the row, and the
 weights under the values it reads twice are zero (see `pack_affine`).
+
+Numba has no float16 on processors. Rows of float16 are read as their bits, uint16, and become
+float64 in the registers.
 """
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic, overload, register_jitable
 
 from groupcm.kernels import FLAGS
 
@@ -19,8 +22,12 @@ LANES = 8
 _STRAIGHT = 8
 
 _INT = ir.IntType(64)
-_LLVM_FLOAT = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
-_BYTES = {types.float32: 4, types.float64: 8}
+_LLVM_STORED = {
+    types.uint16: ir.IntType(16),
+    types.float32: ir.FloatType(),
+    types.float64: ir.DoubleType(),
+}
+_BYTES = {types.uint16: 2, types.float32: 4, types.float64: 8}
 _DOUBLE = ir.DoubleType()
 _FLAGS = tuple(sorted(FLAGS))
 
@@ -74,6 +81,28 @@ def _horizontal_sum(builder, vector):
     return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
 
 
+def _halves(builder, bits):
+    """Return float16 values, of which these are the bits, as float32; NaN where not finite.
+
+    The bits of exponent and fraction, moved to those of a float32, are the value times 2⁻¹¹². Not
+    the processor's own conversion, which not all have.
+    """
+    ints, floats = (ir.VectorType(kind, LANES) for kind in (ir.IntType(32), ir.FloatType()))
+
+    def constant(value):
+        return ir.Constant(ints, [value] * LANES)
+
+    wide = builder.zext(bits, ints)
+    size = builder.and_(wide, constant(0x7FFF))
+    value = builder.bitcast(builder.shl(size, constant(13)), floats)
+    value = builder.fmul(value, ir.Constant(floats, [2.0**112] * LANES))
+    is_finite = builder.icmp_unsigned("<", size, constant(0x7C00))
+    value = builder.bitcast(value, ints)
+    value = builder.select(is_finite, value, constant(0x7FC00000))
+    sign = builder.shl(builder.and_(wide, constant(0x8000)), constant(16))
+    return builder.bitcast(builder.or_(value, sign), floats)
+
+
 @intrinsic
 def _vector_dot(typingctx, X, vectors, row, weights):
     """``Σ_j (X[row, j] − weights[0, j]) weights[1, j]`` by vectors, in float64.
@@ -87,7 +116,7 @@ def _vector_dot(typingctx, X, vectors, row, weights):
     def codegen(context, builder, signature, args):
         x_array = context.make_array(signature.args[0])(context, builder, args[0])
         weight_array = context.make_array(signature.args[3])(context, builder, args[3])
-        x_vector = ir.VectorType(_LLVM_FLOAT[x_type], LANES)
+        x_vector = ir.VectorType(_LLVM_STORED[x_type], LANES)
         vector = ir.VectorType(_DOUBLE, LANES)
         n_features = cgutils.unpack_tuple(builder, x_array.shape, 2)[1]
         width = cgutils.unpack_tuple(builder, weight_array.shape, 2)[1]
@@ -103,6 +132,8 @@ def _vector_dot(typingctx, X, vectors, row, weights):
 
         def add_vector(x_offset, offset):
             x = load(x_array.data, builder.add(first, x_offset), x_vector, _BYTES[x_type])
+            if x_type == types.uint16:
+                x = _halves(builder, x)
             if x_type != types.float64:
                 x = builder.fpext(x, vector)
             mean = load(weight_array.data, offset, vector, 8)
@@ -131,6 +162,8 @@ def stored_rows(X):
     """Return ``X`` as `row_dot` takes it: with a tuple as long as a row has vectors."""
     if X.ndim != 2 or not X.flags.c_contiguous:
         raise ValueError("rows must be a C-ordered matrix")
+    if X.dtype == np.float16:
+        X = X.view(np.uint16)
     n_vectors = -(-X.shape[1] // LANES)
     if X.shape[1] < LANES:
         return (X,)
@@ -151,6 +184,8 @@ def row_dot(rows, row, weights):
 @overload(row_dot, jit_options={"fastmath": FLAGS})
 def _choose_row_dot(rows, row, weights):
     # A branch here rather than in the loop over rows, where it costs as much as the product.
+    if len(rows) == 1 and rows[0].dtype == types.uint16:
+        return _narrow_half_dot
     return {1: _narrow_dot, 2: _wide_dot, 3: _csr_dot}[len(rows)]
 
 
@@ -165,6 +200,26 @@ def _narrow_dot(rows, row, weights):
     for j in range(X.shape[1]):
         total += (X[row, j] - weights[0, j]) * weights[1, j]
     return total
+
+
+def _narrow_half_dot(rows, row, weights):
+    (X,) = rows
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += (_half(X[row, j]) - weights[0, j]) * weights[1, j]
+    return total
+
+
+@register_jitable(fastmath=FLAGS)
+def _half(bits):
+    """Return the float16 value that has these bits; NaN where it is not finite."""
+    exponent, fraction = (bits >> 10) & 31, bits & 1023
+    value = fraction * 2.0**-24
+    if exponent == 31:
+        value = np.nan
+    elif exponent > 0:
+        value = (1024.0 + fraction) * 2.0 ** (float(exponent) - 25.0)
+    return -value if bits & 0x8000 else value
 
 
 def _csr_dot(rows, row, weights):

@@ -50,8 +50,8 @@ def from_arrays(
     Parameters
     ----------
     X : array or data frame of shape (n, d)
-        Arrays of float32 and float64 are used in place. The columns of a frame name the features,
-        which a model compares with those it was trained on.
+        Arrays of float16, float32 and float64 are used in place. The columns of a frame name the
+        features, which a model compares with those it was trained on.
     group, label, overlap : array-like of shape (n,), optional
         The group, class and overlap of each row; without groups each row is its own.
     feature_names : sequence of str, optional
@@ -79,7 +79,7 @@ def from_arrays(
         raise ValueError(
             f"X must be a matrix of numbers; got shape {matrix.shape}, {matrix.dtype}."
         )
-    if matrix.dtype not in (np.float32, np.float64):
+    if matrix.dtype not in (np.float16, np.float32, np.float64):
         matrix = matrix.astype(np.float64)
     keys = {"group": group, "label": label, "overlap": overlap}
     return MatrixSource(np.ascontiguousarray(matrix), "X", keys, feature_names, batch_rows, memory)
@@ -114,8 +114,8 @@ def from_npy(
     Parameters
     ----------
     path : str or path
-        A matrix of float32 or float64 in C order, one row per candidate; or a folder of one such
-        file per group, of any numeric type.
+        A matrix of float16, float32 or float64 in C order, one row per candidate; or a folder of
+        one such file per group, of any numeric type.
     group, label, overlap : path of a ``.npy`` file, or array of shape (n,), optional
         The group, class and overlap of each row. The rows of a group are contiguous.
     labels : path or mapping, optional
@@ -149,10 +149,10 @@ def from_npy(
     if labels is not None:
         raise ValueError("labels is for a folder of one file per group; of one file name label.")
     matrix = _map(path)
-    if matrix.ndim != 2 or matrix.dtype not in (np.float32, np.float64):
+    if matrix.ndim != 2 or matrix.dtype not in (np.float16, np.float32, np.float64):
         raise InputError(
             f"{path} holds {matrix.dtype} of shape {matrix.shape}; "
-            "candidates are a matrix of float32 or float64"
+            "candidates are a matrix of float16, float32 or float64"
         )
     if not matrix.flags.c_contiguous:
         raise InputError(f"{path} is stored column by column; save it in C order (row by row)")
@@ -199,7 +199,7 @@ class MatrixSource(LocalSource):
         self.X = X
         self.name = name
         self.n_features = X.shape[1]
-        self.dtype = X.dtype
+        self.dtype = np.dtype(np.float32) if X.dtype == np.float16 else X.dtype
         self.feature_names = None if feature_names is None else list(map(str, feature_names))
         if self.feature_names is not None and len(self.feature_names) != self.n_features:
             raise ValueError(
@@ -260,7 +260,9 @@ class MatrixSource(LocalSource):
             None if label is None else labels_of(np.asarray(label)),
             part["overlap"] if columns.overlap else None,
         )
-        features = RowMajorFeatures(np.asarray(self.X[lo:hi])) if columns.features else None
+        features = (
+            RowMajorFeatures(np.asarray(self.X[lo:hi], self.dtype)) if columns.features else None
+        )
         yield Chunk(lo, hi - lo, features, keys)
         if columns.features and self.is_mapped:
             self._forget(lo, hi)
@@ -270,7 +272,7 @@ class MatrixSource(LocalSource):
         mapped = getattr(self.X, "_mmap", None)
         if mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
             return
-        row = self.n_features * self.dtype.itemsize
+        row = self.n_features * self.X.dtype.itemsize
         offset = getattr(self.X, "offset", 0) % mmap.ALLOCATIONGRANULARITY
         first = -(-(offset + lo * row) // mmap.PAGESIZE) * mmap.PAGESIZE
         length = (offset + hi * row) // mmap.PAGESIZE * mmap.PAGESIZE - first

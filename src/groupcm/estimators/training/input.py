@@ -82,7 +82,7 @@ def read_training_data(
         return with_sample_weight(data, X.index().ids, sample_weight)
     X = as_frame(X)
     names = feature_names(X)
-    X = as_matrix(X, estimator)
+    X = as_matrix(X, estimator, allow_half=_reads_half(estimator))
     y = as_labels(y, X.shape[0])
     together = index = None
     if groups is not None:
@@ -138,7 +138,9 @@ def _read_source(estimator: Any, source: Source, *, needs_all: bool) -> Training
     names = source.feature_names
     overlap = _OverlapOf(source) if source.has_overlap else None
     data = TrainingData(
-        _rows_of_source(source, memory, prefers_stream=not needs_all and _is_streamed(estimator)),
+        _rows_of_source(
+            estimator, source, memory, prefers_stream=not needs_all and _is_streamed(estimator)
+        ),
         index.codes,
         order.astype(index.codes.dtype),
         index.classes[order],
@@ -156,6 +158,12 @@ def _read_source(estimator: Any, source: Source, *, needs_all: bool) -> Training
     return data
 
 
+def _reads_half(estimator: Any) -> bool:
+    """Return whether a fit reads float16 in place: that of a linear score without a map does."""
+    has_solver = getattr(estimator, "solver", None) is not None
+    return has_solver and getattr(estimator, "feature_map", None) is None
+
+
 def _is_streamed(estimator: Any) -> bool:
     """Return whether a fit of narrow rows reads a stream little more than once."""
     return (
@@ -166,10 +174,14 @@ def _is_streamed(estimator: Any) -> bool:
     )
 
 
-def _rows_of_source(source: Source, memory: int, *, prefers_stream: bool) -> Any:
+def _as_read(source: MatrixSource, estimator: Any) -> NDArray[np.floating]:
+    return source.X if _reads_half(estimator) else source.X.astype(source.dtype, copy=False)
+
+
+def _rows_of_source(estimator: Any, source: Source, memory: int, *, prefers_stream: bool) -> Any:
     """Return the rows themselves where they may all be in memory and that is faster."""
     if isinstance(source, MatrixSource) and not source.is_mapped:
-        return source.X
+        return _as_read(source, estimator)
     stream = SourceReader(source)
     if not source.loads_whole or source.nbytes > _ALL_ROWS * memory:
         return stream
@@ -177,7 +189,7 @@ def _rows_of_source(source: Source, memory: int, *, prefers_stream: bool) -> Any
     if prefers_stream and is_large and not isinstance(source, MatrixSource):
         return stream
     if isinstance(source, MatrixSource):
-        return source.X
+        return _as_read(source, estimator)
     stream.load(range(source.n_units))
     return stream.resident
 
