@@ -270,7 +270,7 @@ def test_a_network_that_fails_on_one_picture_names_it_and_loses_no_other(tmp_pat
         pixels = np.full((20, 30, 3), 255 if name == "c" else 0, dtype=np.uint8)
         imageio.v3.imwrite(tmp_path / "frames" / f"{name}.png", pixels)
     recipe = small_recipe(NetworkEmbedding.of(network, size=16, n_components=0))
-    told = "the picture c.png: small.onnx gives values that are not finite.*; 2 pictures are done"
+    told = "^the picture c.png: small.onnx gives values that are not finite.*; 2 pictures are done"
     with pytest.raises(InputError, match=told):
         propose_folder(tmp_path / "frames", tmp_path / "out.parquet", recipe=recipe, workers=1)
     imageio.v3.imwrite(tmp_path / "frames" / "c.png", np.zeros((20, 30, 3), dtype=np.uint8))

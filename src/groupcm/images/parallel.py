@@ -170,8 +170,6 @@ def _result(work: Work[Task, Result], task: Task) -> Result | Unreadable:
         return Unreadable(task.name, str(error), error)
     try:
         return work(task, pixels)
-    except InputError as error:
-        raise InputError(f"the picture {task.name}: ", error) from error
     except Exception as error:
         error.add_note(f"This was the picture {task.name}.")
         raise
