@@ -67,7 +67,7 @@ def score_rows(scores: PictureScores) -> list[tuple[str, str]]:
     n, n_candidates = len(scores), scores.n_candidates
     rows = [
         ("pictures", f"{n:,}"),
-        ("candidates", f"{n_candidates:,}, {n_candidates / max(n, 1):.0f} a picture"),
+        ("candidates", f"{n_candidates:,}, {n_candidates / max(n, 1):.0f} per picture"),
     ]
     if scores.threshold is not None:
         rows += [
