@@ -503,3 +503,14 @@ def test_intervals_over_patients_hold_the_truth_as_often_as_they_say():
             holds[name] += found.low <= truth <= found.high
     assert 0.90 <= holds["patients"] / 200 <= 0.99
     assert holds["frames"] / 200 < 0.85
+
+
+def test_a_band_rises_with_the_false_positive_rate_where_resamples_reach_1():
+    rng = np.random.default_rng(0)
+    patients = np.repeat(np.arange(36), 10)
+    y = (patients % 3 == 0) & (rng.random(360) < 0.6)
+    scores = 3.0 * y + rng.standard_normal(36)[patients] + rng.standard_normal(360)
+    band = roc_band(y, scores, clusters=patients, n_resamples=100)
+    assert band.high[50] == 1.0
+    assert np.all(np.diff(band.low) >= 0)
+    assert np.all(np.diff(band.high) >= 0)

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.metrics.clusters import fewest_clusters
 from groupcm.metrics.curves import corners, tally
 from groupcm.metrics.free_response import FreeResponse, read_free_response
-from groupcm.metrics.intervals import widened_band
+from groupcm.metrics.intervals import rising_band, widened_band
 from groupcm.metrics.resampling import FunctionOfCounts, Resampling
 from groupcm.metrics.results import FrocCurve, Interval
 from groupcm.metrics.truth import require_both_classes
@@ -255,7 +255,7 @@ def sensitivity_of_response(
         level,
     )
     mean = Interval(float(estimate.mean()), float(low[-1]), float(high[-1])).or_unknown()
-    return FrocSensitivity(at, estimate, low[:-1], high[:-1], mean)
+    return FrocSensitivity(at, estimate, *rising_band(low[:-1], high[:-1]), mean)
 
 
 def _false_alarms(

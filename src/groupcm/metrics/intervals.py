@@ -40,6 +40,7 @@ __all__ = [
     "auc_bounds",
     "difference_at_edges",
     "ranked_alike",
+    "rising_band",
     "share_interval",
     "widened_band",
     "wilson_bounds",
@@ -243,6 +244,26 @@ def widened_band(
     below = np.where(is_collapsed | (high >= 1.0), np.minimum(low, np.maximum(least, fpr)), low)
     above = np.where(is_collapsed | (low <= 0.0), np.maximum(high, most), high)
     return below, np.where(fpr >= 1.0, high, above)
+
+
+def rising_band(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Narrow a pointwise band of a curve that rises, by what its neighbours are known to be.
+
+        low_j = max_{i <= j} low_i,    high_j = min_{i >= j} high_i
+
+    A sensitivity at more false alarms is at least that at fewer, so that the bounds of one hold
+    for the other. This matters where the bounds at 0 or 1 (`widened_band`) are wider than the
+    resampled ones next to them.
+
+    Examples
+    --------
+    >>> low, high = rising_band(np.array([0.5, 0.9, 0.8]), np.array([0.8, 0.7, 1.0]))
+    >>> low.tolist(), high.tolist()
+    ([0.5, 0.9, 0.9], [0.7, 0.7, 1.0])
+    """
+    return np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1]
 
 
 def ranked_alike(a: NDArray[Any], b: NDArray[Any]) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.metrics.bootstrap import counted_metric
 from groupcm.metrics.clusters import clusters_by_score, fewest_clusters
-from groupcm.metrics.intervals import widened_band
+from groupcm.metrics.intervals import rising_band, widened_band
 from groupcm.metrics.registry import Metric, metric_named, sensitivities_at
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Interval, SensitivityBand
@@ -48,7 +48,8 @@ def roc_band(
         max { tpr(t) : fpr(t) <= fpr_j }
 
     of every resample, and its percentiles as in `bootstrap_interval`, widened in the same way
-    where they reach 0 or 1. For candidates, give their groups as clusters.
+    where they reach 0 or 1. Both bounds rise with the false positive rate, as the curve does. For
+    candidates, give their groups as clusters.
 
     Parameters
     ----------
@@ -156,5 +157,5 @@ def ranking_intervals(
         int(np.count_nonzero(ranking.positives)),
         int(np.count_nonzero(ranking.negatives)),
     )
-    band = widened_band(estimate, low, high, fpr, holding, resampling.level)
+    band = rising_band(*widened_band(estimate, low, high, fpr, holding, resampling.level))
     return RankingIntervals(intervals, SensitivityBand(*band))
