@@ -104,6 +104,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--stream", action="store_true", help="trees on Parquet files instead")
     parser.add_argument("--memory", default="2GB", help="with --stream: what a fit may use")
     parser.add_argument("--data", help="with --stream: a folder for the files, kept for next time")
+    parser.add_argument(
+        "--seeds", type=int, default=1, help="with --stream: so many values of random_state"
+    )
     parser.add_argument("--no-xgboost", action="store_true", help="with --stream: leave it out")
     return parser
 

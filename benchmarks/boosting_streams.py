@@ -9,6 +9,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +49,13 @@ def streams(options: argparse.Namespace) -> int:
     limits = {"streamed": min(parse_memory(options.memory), int(0.4 * source.nbytes))}
     if source.n_rows <= MOST_IN_MEMORY:
         limits["in memory"] = 100 * source.nbytes
-    test = capsule(3600, n_positive=400, seed=77)
+    test = capsule(7200, n_positive=800, seed=77)
     index = index_groups(test.groups)
     rows = [("", "seconds", "decodes", "peak MB", "group AUC", "passes", "new winners")]
     rows.append(("one decode", f"{read:.3g}", "1", "", "", "", ""))
-    for name, memory in limits.items():
-        say(f"    trees, {name}, {memory / 1e6:.0f} MB")
+    areas: dict[str, list[float]] = {name: [] for name in limits}
+    for seed, (name, memory) in product(range(options.seeds), limits.items()):
+        say(f"    trees, {name}, {memory / 1e6:.0f} MB, random_state {seed}")
         path = folder / f"{name}.json"
         found = fresh(
             fit_streamed,
@@ -61,10 +63,12 @@ def streams(options: argparse.Namespace) -> int:
             memory=memory,
             n_trees=options.trees,
             model=str(path),
+            seed=seed,
         )
         scores = groupcm.load(path).decision_function(from_arrays(test.X, feature_names=FEATURES))
-        auc = group_roc_auc(test.y, scores, index.codes)
-        rows.append(_row(name, found, read, auc))
+        areas[name].append(float(group_roc_auc(test.y, scores, index.codes)))
+        rows.append(_row(f"{name}, random_state {seed}", found, read, areas[name][-1]))
+        say(f"        group AUC {areas[name][-1]:.4f}")
     if not options.no_xgboost:
         say("    XGBoost, external memory")
         path = folder / "xgboost.npy"
@@ -85,6 +89,9 @@ def streams(options: argparse.Namespace) -> int:
         f"trees, memory {limits['streamed'] / 1e6:.0f} MB"
     )
     print(aligned(rows))
+    if "in memory" in areas:
+        less = np.subtract(areas["streamed"], areas["in memory"])
+        print(f"streamed minus in memory: {', '.join(f'{each:+.4f}' for each in less)}")
     return 0
 
 
@@ -95,10 +102,14 @@ def _row(name: str, found: Fresh, read: float, auc: float) -> tuple[str, ...]:
     return (name, f"{seconds:.3g}", f"{seconds / read:.3g}", peak, f"{auc:.4f}", *counts)
 
 
-def fit_streamed(folder: str, memory: int, n_trees: int, model: str) -> tuple[float, int, int]:
+def fit_streamed(
+    folder: str, memory: int, n_trees: int, model: str, seed: int
+) -> tuple[float, int, int]:
     """Return the seconds of a fit on files, its passes and the new winners of the last one."""
     began = time.perf_counter()
-    trees = GroupBoostingClassifier(n_trees, early_stopping=False, memory=memory, verbose=1)
+    trees = GroupBoostingClassifier(
+        n_trees, early_stopping=False, memory=memory, verbose=1, random_state=seed
+    )
     trees.fit(open_source(folder))
     seconds = time.perf_counter() - began
     groupcm.save(trees, model)

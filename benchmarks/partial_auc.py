@@ -9,9 +9,11 @@ specificity of 0.95 on the groups left out.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 
 from benchmarks.models.areas import draws
 from benchmarks.models.measuring import Held
-from benchmarks.models.sets import SETS
+from benchmarks.models.sets import SETS, Prepared
 from benchmarks.support.machine import facts
 from benchmarks.support.measure import say
 from benchmarks.support.shared_data import add_data_option, missing_data
@@ -29,6 +31,7 @@ from benchmarks.support.worker_processes import in_processes
 from groupcm import GroupBoostingClassifier, GroupClassifierCV
 from groupcm.data.groups import index_groups
 from groupcm.metrics.roc import partial_area
+from groupcm.utils.files import whole_file
 
 __all__ = ["main"]
 
@@ -36,7 +39,7 @@ MODELS = ("linear", "linear, partial AUC", "trees", "trees, partial AUC")
 RATES = (0.1, 0.3, 1.0)
 MAX_FPR, SPECIFICITY = 0.1, 0.95
 _SCORING = "group_partial_auc"
-_LAMS, _INNER, _TREES = 8, 3, 150
+_LAMS, _INNER, _TREES = 5, 2, 100
 _N_DRAWS = 1000
 
 Vector = NDArray[np.float64]
@@ -54,14 +57,14 @@ def main(arguments: list[str] | None = None) -> int:
     found: dict[tuple[str, str], list[Held]] = {}
     for name in options.sets:
         # Candidates of pictures take minutes; the first process makes them, the others read them.
-        read_set = SETS[name].read(options.data, options.cache, 0)
+        read_set = SETS[name].read(options.data, options.cache, 0, options.every)
         say(f"    {name}: {len(read_set.rows.y):,} candidates")
         wanted = [
-            (*where, name, model, seed)
+            (*where, name, model, seed, options.every)
             for seed in range(options.seeds if len(read_set.folds) > 1 else 1)
             for model in options.models
         ]
-        for (*_, name, model, seed), held in in_processes(_held_out, wanted):
+        for (*_, name, model, seed, _), held in in_processes(_held_out, wanted):
             found.setdefault((name, model), []).append(held)
             say(
                 f"    {name}, {model}, seed {seed}: {_mean(_areas, [held]):.4f}, "
@@ -71,16 +74,29 @@ def main(arguments: list[str] | None = None) -> int:
         print(_words(name, found, options.models), flush=True)
     machine = facts()
     print(
-        f"\n{machine['cores']} cores, {machine['processor']}; {options.seeds} seeds; λ, the number "
+        f"\n{machine['cores']} cores, {machine['processor']}; {options.seeds} seeds; one of "
+        f"{options.every} of the 300 candidates of a picture; λ, the number "
         f"of trees and max_fpr of {', '.join(f'{rate:g}' for rate in RATES)} chosen by the partial "
         f"AUC in {_INNER} inner folds; 95 % intervals by drawing groups (pictures: clusters) again"
     )
     return 0
 
 
-def _held_out(folder: str, cache: str, name: str, model: str, seed: int) -> Held:
+def _held_out(folder: str, cache: str, name: str, model: str, seed: int, every: int) -> Held:
+    """Return the scores of the groups left out; what an earlier run found is not done again."""
+    tried = f"{_LAMS}-{_INNER}-{_TREES}-" + "-".join(f"{rate:g}" for rate in RATES)
+    file = Path(cache) / "partial_auc" / f"{name}-{model}-{seed}-{every}-{tried}.json"
+    if file.is_file():
+        return Held(**json.loads(file.read_text()))
+    found = _measured(SETS[name].read(Path(folder), Path(cache), seed, every), model)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(file) as beside:
+        Path(beside).write_text(json.dumps(asdict(found)))
+    return found
+
+
+def _measured(prepared: Prepared, model: str) -> Held:
     """Choose, train and score one model on the folds of one seed."""
-    prepared = SETS[name].read(Path(folder), Path(cache), seed)
     rows = prepared.rows
     fold, score, positive, cluster, chosen = [], [], [], [], []
     began = time.perf_counter()
@@ -183,7 +199,7 @@ def _words(name: str, found: dict[tuple[str, str], list[Held]], models: Sequence
                 less = f"{difference:+.3f} ({_interval(spread, '+')})"
             line.append(less)
         lines.append(tuple(line))
-    return f"\n{SETS[name].title}, {SETS[name].made}\n{aligned(lines)}"
+    return f"\n{SETS[name].title}\n{aligned(lines)}"
 
 
 def _interval(values: Vector, sign: str = "") -> str:
@@ -197,11 +213,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--seeds", type=int, default=2, metavar="N", help="default 2")
     parser.add_argument(
+        "--every", type=int, default=2, metavar="N", help="of 300 per picture (default 2)"
+    )
+    parser.add_argument(
         "--cache",
         type=Path,
         default=Path("benchmark-cache"),
         metavar="FOLDER",
-        help="where candidates of pictures are kept (default benchmark-cache)",
+        help="where candidates of pictures and results are kept (default benchmark-cache)",
     )
     add_data_option(parser)
     return parser

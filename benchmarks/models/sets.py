@@ -33,18 +33,21 @@ class Prepared:
 
 @dataclass(frozen=True)
 class CandidateSet:
-    """A set: what it is called, how it is made, the file it needs, how it is read."""
+    """A set: what it is called, how it is made, the file it needs, how it is read.
+
+    ``read(folder, cache, seed, step)`` takes every ``step``-th candidate of a picture.
+    """
 
     title: str
     made: str
     needs: str
-    read: Callable[[Path, Path, int], Prepared]
+    read: Callable[..., Prepared]
 
 
 def _table(name: str, n_folds: int) -> CandidateSet:
     task = TASKS[name]
 
-    def read(folder: Path, _cache: Path, seed: int) -> Prepared:
+    def read(folder: Path, _cache: Path, seed: int, _step: int = 1) -> Prepared:
         table = read_table(folder / task.file, **task.columns)
         rows = LabelledCandidates.check(table.X, table.y, table.groups).numbered()
         if table.split is not None:
@@ -56,8 +59,8 @@ def _table(name: str, n_folds: int) -> CandidateSet:
 
 
 def _pictures(name: str, title: str, n_folds: int) -> CandidateSet:
-    def read(folder: Path, cache: Path, seed: int) -> Prepared:
-        made = candidates_named(folder, name, cache, _CANDIDATES).every(_STEP)
+    def read(folder: Path, cache: Path, seed: int, step: int = _STEP) -> Prepared:
+        made = candidates_named(folder, name, cache, _CANDIDATES).every(step)
         rows = LabelledCandidates.check(
             made.values, made.y, made.picture, made.overlap, made.cluster[made.picture]
         ).numbered()

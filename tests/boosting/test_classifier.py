@@ -294,7 +294,7 @@ def test_one_huge_group(data):
         ({"verbose": "x"}, "verbose must be a whole number; got 'x'"),
         ({"lightgbm_params": 3}, "lightgbm_params must be a dict"),
         ({"lightgbm_params": {"nonsense": 1}}, "has 'nonsense', which LightGBM does not know"),
-        ({"lightgbm_params": {"cat_feature": [0]}}, "encode every category as a column of 0 and 1"),
+        ({"lightgbm_params": {"cat_feature": [0]}}, "which is the parameter categorical_features"),
         ({"lightgbm_params": {"linear_trees": True}}, "has 'linear_trees', but a leaf is one"),
         ({"power": 0.9}, "power must be a number of at least 1; got 0.9"),
         ({"power": np.inf}, "set n_annealed=0 with power=inf"),

@@ -81,7 +81,8 @@ def planted(trees: Any, n_features: int) -> Forest:
     for name in ("split_gain", "internal_value", "internal_weight"):
         columns[name] = [float(k % 7) for k in range(n_nodes)]
     columns["leaf_weight"] = [0.5] * n_leaves
-    del columns["n_features"]
+    for name in ("n_features", "set_ptr", "set_words"):  # no splits by categories
+        del columns[name]
     return Forest(n_features, **columns)  # pyright: ignore[reportArgumentType]
 
 
@@ -244,7 +245,8 @@ def test_rows_of_another_width_or_damaged_rows_are_refused(chain):
         getattr(damaged, name)[1] = value
         with pytest.raises(ValueError, match="the rows"):
             TreeScorer([chain]).of_rows(damaged)
-    arrays = (chain.columns, chain.roots, chain.nodes, chain.cuts, chain.leaf_value, chain.depth)
+    trees = (chain.roots, chain.nodes, chain.cuts, chain.sets, chain.leaf_value, chain.depth)
+    arrays = (chain.columns, *trees)
     for X, out in ((np.ones((2, 2)), np.empty(2)), (np.ones((2, 3)), np.empty(1))):
         with pytest.raises(ValueError, match="the rows do not have the features of the trees"):
             kernels.score_rows(X, *arrays, out)
@@ -297,7 +299,7 @@ MALFORMED = [
     ([("num_leaves=5", "num_leaves=0")], "tree 0: split_feature has length 4, not -1"),
     ([("num_leaves=5", "num_leaves=99999999999")], "not a whole number below 2\\^31"),
     ([("num_leaves=5", "num_leaves=1e1")], "num_leaves holds '1e1', which is not a whole number"),
-    ([("num_cat=0", "num_cat=2")], "tree 0 splits by categories"),
+    ([("num_cat=0", "num_cat=2")], "tree 0 has no cat_boundaries"),
     ([("is_linear=0", "is_linear=1")], "tree 0 has linear leaves"),
     ([("shrinkage=0.3", "shrinkage=")], "tree 0: shrinkage is not one number"),
     ([("shrinkage=0.3", "shrinkage=1e999")], "tree 0: shrinkage holds inf, which is not finite"),
@@ -310,8 +312,8 @@ MALFORMED = [
         [("threshold=0.9905000", "threshold=-1e999")],
         "tree 0: threshold holds -inf, which is not finite",
     ),
-    ([("decision_type=10", "decision_type=11")], "decision_type holds 11, a split by categories"),
-    ([("decision_type=10", "decision_type=12")], "decision_type holds 12, which is none of 0, 2"),
+    ([("decision_type=10", "decision_type=9")], "is not the number of a set of categories"),
+    ([("decision_type=10", "decision_type=12")], "decision_type holds 12, which is none of 0, 1"),
     ([("decision_type=10", "decision_type=-2")], "decision_type holds -2, which is none of"),
     ([("left_child=1", "left_child=0")], "left_child holds 0, which is neither a later node nor"),
     ([("left_child=1", "left_child=4")], "left_child holds 4, which is neither a later node nor"),

@@ -11,8 +11,16 @@ import pytest
 import groupcm
 from groupcm import GroupBoostingClassifier, sources
 from groupcm.boosting.forest import Forest
-from groupcm.boosting.kept_rows import KeptRows, Quota, Watched, look_for_rows, rows_per_group
+from groupcm.boosting.kept_rows import (
+    KeptRows,
+    Quota,
+    Sizes,
+    Watched,
+    look_for_rows,
+    rows_per_group,
+)
 from groupcm.boosting.power_loss import Groupwise, PowerLoss
+from groupcm.boosting.scorer import score_in_thread
 from groupcm.errors import InputError, TreesWarning
 from groupcm.kernels.selection import row_keys, select_candidates
 from groupcm.metrics import group_roc_auc
@@ -24,6 +32,7 @@ from groupcm.sources.rows.screening import TermRows
 pytest.importorskip("lightgbm")
 # So little that most rows must be read again.
 LITTLE = "700kB"
+SIZES = Sizes(PowerLoss(), 0.1)
 
 
 def few_trees(**parameters: Any) -> GroupBoostingClassifier:
@@ -102,7 +111,7 @@ def kept_of(source: Any, data: Any, forest: Forest, held: KeptRows | None = None
     fixed = np.flatnonzero(data.y == 1)
     held = held or KeptRows.none(data.X.shape[1], source.dtype)
     kept, (chosen,), (winners,) = look_for_rows(
-        SourceReader(source), forest, [watched], fixed, held, seed=3
+        SourceReader(source), forest, [watched], fixed, held, SIZES, seed=3
     )
     return kept, chosen, winners
 
@@ -120,7 +129,14 @@ def test_a_pass_keeps_the_largest_scores_and_some_that_stand_for_the_rest(data, 
         part = slice(chosen.ptr[k], chosen.ptr[k + 1])
         mine, count = chosen.row[part], chosen.count[part]
         assert set(mine) <= set(rows) & set(kept.row)
-        assert count.sum() == pytest.approx(len(rows))
+        rest = np.setdiff1d(rows, mine[count == 1.0])
+        size = SIZES(scores[rest])
+        key = np.empty(len(rest))
+        row_keys(rest, size, np.uint64(3), key)
+        order = np.argsort(key)
+        share = 1.0 - np.exp(-size[order[:4]] * key[order[4]])
+        assert np.array_equal(np.sort(rest[order[:4]]), np.sort(mine[count > 1.0]))
+        np.testing.assert_allclose(np.sort(count[count > 1.0]), np.sort(1.0 / share))
         top = rows[np.argsort(-scores[rows], kind="stable")[:5]]
         assert set(top) <= set(mine[count == 1.0])
         assert len(mine) == min(9, len(rows))
@@ -146,14 +162,14 @@ def test_rows_that_were_kept_are_not_forgotten_at_once(data, as_file):
     assert 0 < np.count_nonzero(winners.is_new) < len(winners.best)
 
 
-def slow_selection(score, start, stop, first, n_top, n_random, seed):
+def slow_selection(score, size, start, stop, first, n_top, n_random, seed):
     kept, best = [], []
     for lo, hi in zip(start, stop, strict=True):
         rows = np.arange(lo, hi)
         by_score = rows[np.argsort(-score[rows], kind="stable")]
         rest = np.sort(by_score[n_top:])
-        key = np.empty(len(rest), dtype=np.uint64)
-        row_keys(rest + first, np.uint64(seed), key)
+        key = np.empty(len(rest))
+        row_keys(rest + first, size[rest], np.uint64(seed), key)
         drawn = rest[np.argsort(key)[:n_random]]
         kept.append(np.sort(np.concatenate([by_score[:n_top], drawn])))
         best.append(score[rows].max())
@@ -165,24 +181,50 @@ def slow_selection(score, start, stop, first, n_top, n_random, seed):
 def test_the_kernel_selects_what_its_slow_twin_does(n_top, n_random):
     rng = np.random.default_rng(n_top)
     score = rng.integers(0, 6, 200).astype(np.float64)  # with ties
+    size = rng.uniform(0.1, 2.0, 200)
     ptr = np.array([0, 1, 4, 40, 41, 200])
     kept, best = np.empty(200, dtype=np.int64), np.empty(5)
     arguments = (ptr[:-1], ptr[1:], 17, n_top, n_random)
-    n = select_candidates(score, NO_ORDER, *arguments, np.uint64(5), kept, best)
-    wanted, largest = slow_selection(score, *arguments, 5)
+    n = select_candidates(score, size, NO_ORDER, *arguments, np.uint64(5), kept, best)
+    wanted, largest = slow_selection(score, size, *arguments, 5)
     assert np.array_equal(np.sort(kept[:n]), np.sort(wanted))
     assert np.array_equal(best, largest)
     score[39] = np.nan
-    assert select_candidates(score, NO_ORDER, *arguments, np.uint64(5), kept, best) == -3
+    given = (score, size, NO_ORDER, *arguments, np.uint64(5), kept, best)
+    assert select_candidates(*given) == -3
 
 
-def test_the_rows_drawn_are_spread_evenly():
-    key = np.empty(100_000, dtype=np.uint64)
-    row_keys(np.arange(100_000), np.uint64(1), key)
+def test_the_rows_drawn_are_spread_evenly_and_more_of_the_large_ones():
+    key = np.empty(100_000)
+    row_keys(np.arange(100_000), np.ones(100_000), np.uint64(1), key)
     drawn = np.sort(np.argsort(key)[:10_000])
     counts = np.histogram(drawn, 10, (0, 100_000))[0]
     assert np.all(np.abs(counts - 1000) < 150)
     assert len(np.unique(key)) == len(key)
+    size = np.where(np.arange(100_000) < 50_000, 1.0, 3.0)
+    row_keys(np.arange(100_000), size, np.uint64(1), key)
+    share = np.mean(np.argsort(key)[:2000] >= 50_000)
+    assert 0.72 < share < 0.78
+
+
+def test_the_rows_kept_estimate_the_norm_of_all(data, as_file):
+    (forest,) = few_trees(memory=None).fit(data.X, data.y, data.groups).forests_
+    scores = score_in_thread(forest, data.X)
+    source = as_file(data, 300)
+    groups = source.index().groups
+    negative = np.flatnonzero(~source.index().group_labels(1))
+    watched = Watched(TermRows.of(Terms.of_groups(-1, groups, negative)), Quota(3, 4))
+    loss = np.logaddexp(0.0, scores) ** 3
+    takes_part = np.isin(data.groups, data.groups[data.y == 1], invert=True)
+    sums = []
+    for seed in range(20):
+        held = KeptRows.none(data.X.shape[1], source.dtype)
+        reader = SourceReader(source)
+        _, (chosen,), _ = look_for_rows(reader, forest, [watched], NO_ORDER, held, SIZES, seed)
+        sums.append(chosen.count @ loss[chosen.row])
+    error = np.std(sums) / np.sqrt(len(sums))
+    assert abs(np.mean(sums) - loss[takes_part].sum()) < 4 * error
+    assert error < 0.05 * np.mean(sums)
 
 
 @pytest.mark.parametrize("power", [1.0, 3.0])

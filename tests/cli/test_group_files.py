@@ -86,6 +86,8 @@ def test_results_replace_earlier_ones_and_not_the_labels(here, capsys):
         (["slides", "--labels", "cases.csv"], "--labels is for --format hdf5 or npy"),
         (["slides", "--format", "hdf5", "--weight", "w"], "--weight is for tables; leave it out"),
         (["slides", "--format", "npy", *COLUMNS], "holds no files that end in .npy"),
+        ([".", "--format", "hdf5", *COLUMNS], "end in .h5 or .hdf5; give the folder slides"),
+        (["slides", "--format", "hdf5"], "no labels, which a fit needs; give a table of them with"),
         (["slides", "--format", "hdf5", "--labels", "cases.csv"], "has no column 'slide'"),
         (["slides", "--format", "hdf5", *COLUMNS, "--annotations", "regions"], "with --patch-size"),
         (["slides", "--format", "hdf5", "--patient", "p"], "give that table with --labels"),

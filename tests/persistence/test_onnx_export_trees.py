@@ -251,7 +251,7 @@ def test_calibrated_trees(tmp_path, method):
     ("parameters", "sentence"),
     [
         ({"linear_tree": True}, "has linear leaves"),
-        ({"min_data_per_group": 3, "max_cat_to_onehot": 9}, "tree 0 splits by categories"),
+        ({"min_data_per_group": 3, "max_cat_to_onehot": 9}, "the trees split by categories"),
         ({"objective": "multiclass", "num_class": 3}, "num_class='3'"),
     ],
     ids=called,

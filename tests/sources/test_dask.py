@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import sys
+import warnings
 from collections import Counter
 from functools import partial
 
@@ -34,8 +35,9 @@ from dask_tables import (
 )
 from sklearn.base import clone
 
-from groupcm import GroupClassifier
-from groupcm.errors import InputError
+from groupcm import GroupBoostingClassifier, GroupClassifier
+from groupcm.errors import InputError, TreesWarning
+from groupcm.metrics import group_roc_auc
 from groupcm.simulate import capsule
 from groupcm.sources.base import Columns
 from groupcm.sources.dask import partitions as dask_partitions
@@ -375,3 +377,51 @@ def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(capsule_frames):
         check_fit(*capsule_frames, reading=kill_one)
         assert killed
         assert killed[0] not in client.nthreads()
+
+
+def fit_trees(frames: pd.DataFrame, reading=None) -> tuple[GroupBoostingClassifier, Counter[str]]:
+    """Trees on the workers, of which each holds some partitions, in little memory here."""
+    parameters = {"n_estimators": 15, "early_stopping": False, "n_annealed": 5, "n_jobs": 1}
+    read = Counter()
+
+    def hear(step: Reading) -> None:
+        read[step.doing] += 1
+        if reading is not None:
+            reading(step)
+
+    with listening(lambda step: None, hear), warnings.catch_warnings():
+        warnings.simplefilter("ignore", TreesWarning)  # new winners of the last pass
+        source = source_of(cut_anywhere(frames, 6), memory="300kB")
+        return GroupBoostingClassifier(**parameters).fit(source), read
+
+
+def test_trees_are_grown_on_rows_that_passes_on_the_workers_find(client, capsule_frames):
+    pytest.importorskip("lightgbm")
+    frames, _ = capsule_frames
+    model, read = fit_trees(frames)
+    assert model.n_passes_ >= 2
+    assert read["looking for winners"] >= model.n_passes_
+    source = source_of(cut_anywhere(frames, 6))
+    scores = model.decision_function(source)
+    assert np.array_equal(scores, model.decision_function(frames[source.feature_names]))
+    assert group_roc_auc(frames["label"], scores, frames["frame"]) > 0.85
+
+
+@pytest.mark.slow
+def test_a_worker_killed_while_it_looks_for_winners_changes_no_tree(capsule_frames):
+    pytest.importorskip("lightgbm")
+    killed = []
+
+    def kill_one(reading: Reading) -> None:
+        if reading.doing == "looking for winners" and not killed:
+            worker, pid = min(client.run(os.getpid).items())
+            assert pid != os.getpid()
+            killed.append(worker)
+            os.kill(pid, signal.SIGKILL)
+
+    frames, _ = capsule_frames
+    with cluster_of(2) as client:
+        model, _ = fit_trees(frames, reading=kill_one)
+        assert killed
+        again, _ = fit_trees(frames)
+        assert model.trees_ == again.trees_

@@ -10,18 +10,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from groupcm.boosting.feature_kinds import FROM_DTYPE, encode
 from groupcm.boosting.forest import Forest
 from groupcm.boosting.lightgbm_text import read_forest, write_text
 from groupcm.boosting.parameters import check_tree_parameters
 from groupcm.boosting.scorer import TreeScorer
-from groupcm.boosting.training import plan_of, train_classes
-from groupcm.data.validation import check_length
+from groupcm.boosting.training import train_estimator
+from groupcm.data.frames import as_frame
 from groupcm.errors import InputError
 from groupcm.estimators.group_model import GroupModel
-from groupcm.estimators.training.input import read_training_data
 from groupcm.estimators.training.profile import measure_training
+from groupcm.objective.smoothed import Matrix
 from groupcm.utils.extras import BOOSTING
-from groupcm.utils.fitted_state import Array, Expected, ListOf, Maybe, Number, PerClass, Text
+from groupcm.utils.fitted_state import (
+    Anything,
+    Array,
+    Expected,
+    Fields,
+    ListOf,
+    Maybe,
+    Number,
+    PerClass,
+    Text,
+)
 from groupcm.utils.progress import printing_progress
 
 __all__ = ["GroupBoostingClassifier"]
@@ -57,8 +68,7 @@ class GroupBoostingClassifier(GroupModel):
     colsample_bytree : float, default=0.5
         The share of features each tree may use.
     extra_trees : bool, default=False
-        Try one threshold, drawn at random, of each feature at each split, not all of them: trees
-        that differ more, which can help where groups are few.
+        Try one random threshold of each feature at each split, which can help with few groups.
     reg_lambda : float, default=0.0
         The L2 penalty (regularisation) of the values of leaves.
     power : float, default=5.0
@@ -68,8 +78,7 @@ class GroupBoostingClassifier(GroupModel):
     n_annealed : int, default=100
         Trees over which ``p`` grows from one to the other.
     objective : {"gcm", "partial_auc"}, default="gcm"
-        What is minimised: the loss of groups, or that of pairs of groups for the part of the ROC
-        curve up to ``max_fpr``; see `GroupClassifier`. Here, too, nothing is certified.
+        The loss of groups, or of pairs of groups for the ROC curve up to ``max_fpr``.
     max_fpr : float, default=1.0
         The share of the negative groups, those of the largest scores, that count in the end with
         ``objective="partial_auc"``; over the first ``n_annealed`` trees it falls from 1.
@@ -78,37 +87,37 @@ class GroupBoostingClassifier(GroupModel):
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
     background : {"ignore", "negative"}
-        Whether the other candidates of a positive group take no part, or are one more
-        negative group (for localisation).
+        Whether the other candidates of a positive group take no part, or are a negative group.
     min_overlap : float, default=0.0
         Positive groups whose best overlap is below this are left out, with a warning.
     class_weight : {"balanced", None} or dict, default="balanced"
-        With ``W±``, the weights ``ω`` of the groups of each class together (how many they are,
-        without ``sample_weight``): "balanced" is ``c± = (W+ + W−) / 2W±``; None is ``c± = 1``;
-        a dict of ``{label: weight}`` gives ``c±``, 1 for labels that are missing from it.
+        With ``W±``, the weights ``ω`` of the groups of each class together, "balanced" is
+        ``c± = (W+ + W−) / 2W±``; None is ``c± = 1``; a dict of ``{label: weight}`` gives ``c±``.
     early_stopping : bool, default=True
         Choose the number of trees by groups that are left out.
     validation : int or float, default=3
         A number of folds over which ``scoring`` is averaged, or one share of the groups.
-        The trees are grown on all groups in the end. Folds grow side by side, each with bins of
-        its candidates in memory.
+        The trees are grown on all groups in the end.
     scoring : str, default="group_roc_auc"
-        The metric by which the number of trees is chosen: this one, "group_partial_auc",
+        The metric that chooses the number of trees; also "group_partial_auc",
         "group_average_precision" or "sensitivity_at_specificity".
     n_iter_no_change : int, default=50
-        Trees without a better ``scoring`` after which no more are tried, counted from
-        ``n_annealed`` on at the earliest.
+        Trees without a better ``scoring`` before it stops, counted from ``n_annealed`` on.
     n_warm_up : int, default=100
-        Trees before positive groups without annotation take part, where there are any; there
-        are then more trees than that.
+        Trees before positive groups without annotation take part, where there are any.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Features that are categories: the categorical columns of a data frame, or a list of names,
+        numbers or flags; outside data frames their values are whole numbers from 0. A category
+        that training did not have is a missing value. None: no feature is.
+    monotone_constraints : dict or array-like of int, optional
+        1 where the score must not fall as the feature rises, −1 where it must not rise, else 0:
+        for each feature, or a dict by name or number.
     lightgbm_params : dict, optional
-        More of LightGBM's parameters, such as ``{"max_bin": 63}``, by their main names or
-        aliases; none that this class has itself.
+        Other parameters of LightGBM, such as ``{"max_bin": 63}``.
     n_jobs : int, optional
         Threads; by default as many as there are cores, and one for fewer than 50,000 candidates.
     memory : int or str, optional
-        How much a fit on a source may use, such as ``"2GB"``. Rows that do not fit are read again
-        in every pass, and trees are grown on those that decide.
+        How much a fit on a source may use, such as ``"2GB"``; see the user guide.
     max_passes : int, default=5
         The most passes over the rows of such a source.
     pos_label : label, optional
@@ -131,23 +140,24 @@ class GroupBoostingClassifier(GroupModel):
         The number of trees.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in what all splits gained in training; they sum to 1, or are
-        all 0 where no tree has a split. They are computed from the trees, so that a saved and
-        loaded model has them too. Features with many distinct values are favoured, as by any
-        importance of this kind; `groupcm.evaluation.explain_scores` explains single scores.
+        all 0 without splits. `groupcm.evaluation.explain_scores` explains single scores.
     validation_curve_ : ndarray
-        ``scoring`` after each tree, averaged over the folds; empty without early stopping, and for
-        more than two classes, which also have no held-out scores.
+        ``scoring`` after each tree, averaged over the folds; empty without early stopping and for
+        more than two classes, which have no held-out scores either.
     witnesses_ : ndarray
-        The row that counts in the end for each positive group without annotation, groups in
-        order of first appearance.
+        The row that counts in the end for each positive group without annotation, in order.
     n_passes_ : int
         Passes over the rows of a source that did not fit into memory; else 0.
     new_winners_ : int
         How many groups had a winner in the last pass that was not among the rows that the trees
         were grown on: the fewer, the closer these are to trees grown on all rows.
+    categories_ : dict of str to list
+        The labels of each categorical column of the data frame, in the order of their codes.
+    is_categorical_ : ndarray of bool of shape (n_features,)
+        Which features are categories.
     held_out_scores_ : ndarray of shape (n_groups,)
-        The score of each group, in order of first appearance, by the trees of the fold of
-        ``validation`` that left it out; NaN where none did. A saved model carries none of these.
+        The score of each group by the trees of the fold of ``validation`` that left it out; NaN
+        where none did. A saved model carries none of these.
     held_out_labels_, held_out_patients_ : ndarray of shape (n_groups,)
         The class of each group, and the number of its patient (None without ``patients``).
     threshold_, decision_ :
@@ -181,6 +191,8 @@ class GroupBoostingClassifier(GroupModel):
     n_trees_: int | NDArray[np.int64]
     validation_curve_: NDArray[np.float64]
     witnesses_: NDArray[np.int64]
+    categories_: dict[str, list[Any]]
+    is_categorical_: NDArray[np.bool_]
     held_out_scores_: NDArray[np.float64]
     held_out_labels_: NDArray[Any]
     held_out_patients_: NDArray[np.intp] | None
@@ -192,6 +204,8 @@ class GroupBoostingClassifier(GroupModel):
         "witnesses_": Array("i", "unannotated", low=0),
         "n_passes_": Maybe(Number(low=0, whole=True)),
         "new_winners_": Maybe(Number(low=0, whole=True)),
+        "categories_": Maybe(Fields({}, others=ListOf(Anything()))),
+        "is_categorical_": Maybe(Array("b", "features")),
     }
 
     def __init__(
@@ -220,6 +234,8 @@ class GroupBoostingClassifier(GroupModel):
         scoring: str = "group_roc_auc",
         n_iter_no_change: int = 50,
         n_warm_up: int = 100,
+        categorical_features: Any = FROM_DTYPE,
+        monotone_constraints: Any = None,
         lightgbm_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,
@@ -251,6 +267,8 @@ class GroupBoostingClassifier(GroupModel):
         self.scoring = scoring
         self.n_iter_no_change = n_iter_no_change
         self.n_warm_up = n_warm_up
+        self.categorical_features = categorical_features
+        self.monotone_constraints = monotone_constraints
         self.lightgbm_params = lightgbm_params
         self.n_jobs = n_jobs
         self.memory = memory
@@ -305,20 +323,16 @@ class GroupBoostingClassifier(GroupModel):
             `GroupClassifier.fit`: it multiplies the derivatives of the candidate's term, all
             candidates of a negative or unannotated group need the same, and candidates of weight
             0 are left out. The weights are not normalised: a group of weight 2 is a group given
-            twice. ``min_child_samples`` and the bins of features count candidates, whatever they
-            weigh, as always in LightGBM; ``scoring`` weighs the groups that are left out.
+            twice. ``min_child_samples`` counts candidates; ``scoring`` weighs the groups.
         """
         BOOSTING.load("lightgbm")
         self._check_parameters()
+        given = {"annotated": annotated, "objects": objects, "sample_weight": sample_weight}
         with printing_progress(self.verbose):
-            data = read_training_data(
-                self, X, y, groups, overlap, annotated, objects, sample_weight
-            )
-            if patients is not None:
-                check_length("patients", patients, data.n_given or data.n_rows)
-            plan = plan_of(self, data.n_rows, data.n_features)
-            grown = train_classes(plan, data, data.left_of(patients))
+            trained = train_estimator(self, X, y, groups, overlap, patients, **given)
+        data, grown = trained.data, trained.grown
         self._store_data(data, np.array([each is None for each in grown]))
+        self.categories_, self.is_categorical_ = trained.categories, trained.is_categorical
         found = [each for each in grown if each is not None]
         nothing = write_text(Forest.of_no_trees(data.n_features))
         self.trees_ = [nothing if each is None else each.text for each in grown]
@@ -363,6 +377,10 @@ class GroupBoostingClassifier(GroupModel):
     @property
     def _scorer(self) -> TreeScorer:
         return TreeScorer(self.forests_, self.n_jobs or -1)
+
+    def _read_rows(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        return super()._read_rows(encode(as_frame(X), getattr(self, "categories_", {})))
 
     def _check_parameters(self) -> None:
         """Raise one sentence about the first parameter that is not possible."""

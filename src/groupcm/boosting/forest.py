@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
-from groupcm.kernels.trees import MISSING_LEFT, ZERO, ZERO_IS_MISSING
+from groupcm.kernels.trees import CATEGORIES, MISSING_LEFT, ZERO, ZERO_IS_MISSING
 from groupcm.utils.typing import Index, Vector
 
 __all__ = ["LARGEST_INTEGER", "LEAF_FIELDS", "NODE_FIELDS", "Forest"]
@@ -35,6 +35,7 @@ LEAF_FIELDS: dict[str, type] = {
 }
 # What LightGBM, and the table of nodes, can hold.
 LARGEST_INTEGER = 2**31 - 1
+_LARGEST_WORD = 2**32 - 1
 # Sums of such scores, and of what features add to them, are still finite.
 _LARGEST_SCORE = 1e300
 
@@ -68,16 +69,20 @@ class Forest:
         The feature that each node looks at, and its children.
     threshold : ndarray
         The largest value of that feature that goes to the left; infinity separates missing values
-        from all others.
+        from all others. Of a split by categories the number of the set that goes to the left.
     decision_type : ndarray of int
         2 where a missing value goes to the left, plus 0 where no value counts as missing, 4 where
-        zero does, 8 where NaN does.
+        zero does, 8 where NaN does. With 1 instead of 2 it is a split by categories.
     split_gain : ndarray
         What each split gained in training.
     internal_value, internal_weight, internal_count : ndarray
         The output, the curvature and the number of the training rows at each node.
     leaf_value, leaf_weight, leaf_count : ndarray
         The same for each leaf; the values are what is added up.
+    set_ptr : ndarray of int of shape (n_sets + 1,)
+        Where the words of each set of categories begin.
+    set_words : ndarray of int
+        Bit ``k % 32`` of word ``k // 32`` of a set is 1 where it holds category ``k``.
 
     Examples
     --------
@@ -105,15 +110,19 @@ class Forest:
     leaf_value: Vector
     leaf_weight: Vector
     leaf_count: Index
+    set_ptr: Index = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    set_words: Index = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __post_init__(self) -> None:
         starts = {"first_node": np.int64, "first_leaf": np.int64, "shrinkage": np.float64}
+        starts |= {"set_ptr": np.int64, "set_words": np.int64}
         for name, dtype in (starts | NODE_FIELDS | LEAF_FIELDS).items():
             copy = np.array(getattr(self, name), dtype=dtype)
             object.__setattr__(self, name, _read_only(copy))
         _check_sizes(self)
         tree_of_node = np.repeat(np.arange(self.n_trees), np.diff(self.first_node))
         tree_of_leaf = np.repeat(np.arange(self.n_trees), np.diff(self.first_leaf))
+        _check_sets(self, tree_of_node)
         _check_values(self, tree_of_node, tree_of_leaf)
         _check_children(self, tree_of_node, tree_of_leaf)
 
@@ -152,29 +161,47 @@ class Forest:
         return _read_only(places)
 
     @cached_property
+    def is_by_category(self) -> NDArray[np.bool_]:
+        """Whether each node splits by categories."""
+        return _read_only(self.decision_type & _CATEGORICAL != 0)
+
+    @cached_property
     def is_zero_missing(self) -> NDArray[np.bool_]:
         """Whether each node takes zero for a missing value."""
-        return _read_only(self.decision_type >> 2 == _ZERO_MISSING)
+        return _read_only((self.decision_type >> 2 == _ZERO_MISSING) & ~self.is_by_category)
 
     @cached_property
     def is_missing_left(self) -> NDArray[np.bool_]:
         """Whether a missing value goes to the left; where none is known of, NaN counts as zero."""
         is_default_left = self.decision_type & _DEFAULT_LEFT != 0
         is_none_missing = self.decision_type >> 2 == _NONE_MISSING
-        return _read_only(np.where(is_none_missing, self.threshold >= 0.0, is_default_left))
+        is_left = np.where(is_none_missing, self.threshold >= 0.0, is_default_left)
+        return _read_only(is_left & ~self.is_by_category)
 
     @cached_property
     def cuts(self) -> Vector:
-        """The thresholds for values as they are: LightGBM first sets values near zero to zero."""
+        """The thresholds for values as they are: LightGBM first sets values near zero to zero.
+
+        Of a split by categories, where its set begins in ``sets``.
+        """
         cuts = self.threshold.copy()
         cuts[(cuts >= 0.0) & (cuts <= ZERO)] = ZERO
         cuts[(cuts < 0.0) & (cuts >= -ZERO)] = np.nextafter(-ZERO, -1.0)
+        number = self.threshold[self.is_by_category].astype(np.int64)
+        cuts[self.is_by_category] = self.set_ptr[number] + number
         return _read_only(cuts)
+
+    @cached_property
+    def sets(self) -> Index:
+        """The sets of categories one after another, each the number of its words and these."""
+        n_words = np.diff(self.set_ptr)
+        return _read_only(np.insert(self.set_words, self.set_ptr[:-1], n_words))
 
     @cached_property
     def nodes(self) -> NDArray[np.int32]:
         """The decisions as `groupcm.kernels.trees` reads them."""
         missing = MISSING_LEFT * self.is_missing_left + ZERO_IS_MISSING * self.is_zero_missing
+        missing = missing + CATEGORIES * self.is_by_category
         column = self.column_of[self.split_feature]
         table = np.stack([column, missing, self.left_child, self.right_child], axis=1)
         return _read_only(table.astype(np.int32))
@@ -241,6 +268,18 @@ def _check_sizes(forest: Forest) -> None:
                 raise InputError(f"{name} has not one number for each node or leaf of the trees")
 
 
+def _check_sets(forest: Forest, tree_of_node: Index) -> None:
+    """Sets of categories follow one another, and every split by categories has one."""
+    ptr, words = forest.set_ptr, forest.set_words
+    is_sound = len(ptr) > 0 and ptr[0] == 0 and ptr[-1] == len(words) and np.all(np.diff(ptr) >= 0)
+    if not is_sound or np.any((words < 0) | (words > _LARGEST_WORD)):
+        raise InputError("the sets of categories do not follow one another, or hold no bits")
+    number = forest.threshold
+    is_set = (number >= 0.0) & (number < len(ptr) - 1) & (number == np.floor(number))
+    sentence = "threshold holds {}, which is not the number of a set of categories"
+    _require(is_set | ~forest.is_by_category, tree_of_node, number, sentence)
+
+
 def _check_values(forest: Forest, tree_of_node: Index, tree_of_leaf: Index) -> None:
     """Numbers are finite, features and decision types exist, and some rows reached every leaf."""
     every = np.arange(forest.n_trees)
@@ -260,10 +299,9 @@ def _check_values(forest: Forest, tree_of_node: Index, tree_of_leaf: Index) -> N
     feature, kind = forest.split_feature, forest.decision_type
     sentence = f"split_feature holds {{}}, but the {forest.n_features} features begin with 0"
     _require((feature >= 0) & (feature < forest.n_features), tree_of_node, feature, sentence)
-    sentence = "decision_type holds {}, a split by categories, but features are numbers here"
-    _require(kind & _CATEGORICAL == 0, tree_of_node, kind, sentence)
-    sentence = "decision_type holds {}, which is none of 0, 2, 4, 6, 8 and 10"
-    _require((kind >= 0) & (kind >> 2 <= _NAN_MISSING), tree_of_node, kind, sentence)
+    sentence = "decision_type holds {}, which is none of 0, 1, 2, 4, 5, 6, 8, 9 and 10"
+    is_sound = (kind >= 0) & (kind >> 2 <= _NAN_MISSING) & (kind & 3 != 3)
+    _require(is_sound, tree_of_node, kind, sentence)
     # LightGBM does not always count the rows of a tree that is a single leaf.
     fewest = np.where(np.diff(forest.first_leaf)[tree_of_leaf] == 1, 0, 1)
     for name, tree, least in (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.boosting.feature_kinds import check_codes
 from groupcm.boosting.objective import BoostingTerms, GroupObjective
 from groupcm.boosting.pair_loss import PairLoss
 from groupcm.boosting.power_loss import PowerLoss
@@ -50,6 +51,10 @@ class Plan:
         Of the groups left out, and of the random candidates of a stream.
     max_passes : int
         The most passes over the rows of a stream.
+    categorical : tuple of int
+        The numbers of the features that are categories.
+    names : ndarray, optional
+        The names of all features.
     """
 
     parameters: dict[str, Any]
@@ -66,6 +71,8 @@ class Plan:
     patience: int = 50
     seed: int = 0
     max_passes: int = 5
+    categorical: tuple[int, ...] = ()
+    names: NDArray[Any] | None = None
 
     def loss_of(self, tree: int) -> PowerLoss:
         """Return the loss that this tree is grown on.
@@ -131,11 +138,15 @@ class Grown:
 class Rows:
     """All candidates in LightGBM's bins, which are computed once."""
 
-    def __init__(self, X: Any, parameters: dict[str, Any]) -> None:
+    def __init__(self, X: Any, plan: Plan) -> None:
         self._lightgbm = BOOSTING.load("lightgbm")
+        check_codes(X, plan.categorical, plan.names)
         self.n_rows = X.shape[0]
         self._whole = self._lightgbm.Dataset(
-            X, label=np.zeros(self.n_rows, dtype=np.float32), params=parameters
+            X,
+            label=np.zeros(self.n_rows, dtype=np.float32),
+            params=plan.parameters,
+            categorical_feature=list(plan.categorical),
         ).construct()
 
     def at(self, rows: Index) -> Any:

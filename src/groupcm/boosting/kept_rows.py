@@ -4,11 +4,12 @@ A negative group counts by a norm of the losses of its candidates, which those o
 decide. A pass scores every row by the trees so far, and keeps of each group
 
 - the candidates of largest score, and those that were kept for it before: each represents itself;
-- some random ones, which represent all the others: each has their number, divided by how many are
-  random, as its ``count``.
+- some random ones, which represent all the others. One is drawn the more likely the larger its
+  ``size = floor + L(−s)^r``, and its ``count`` is 1 divided by that probability.
 
-So the norm of the rows kept, ``(Σ count_i L(−s_i)^p)^{1/p}``, is an estimate of that of all, exact
-where the others have no share in it, and unbiased for ``p = 1``.
+So ``Σ count_i L(−s_i)^p`` over the rows kept is an unbiased estimate of that over all rows. The
+``floor`` is the mean of ``L(−s)^r``, so that about half of the random candidates are drawn whatever
+their scores, as the first trees need, and half where the later ones look.
 """
 
 from __future__ import annotations
@@ -20,15 +21,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.boosting.forest import Forest
+from groupcm.boosting.power_loss import PowerLoss
 from groupcm.boosting.scorer import score_in_thread
 from groupcm.kernels.selection import row_keys, select_candidates
+from groupcm.objective.losses import make_loss
 from groupcm.objective.terms import NO_ORDER, Index
 from groupcm.sources.rows.chunk import Chunk, NonFiniteValue
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.sources.rows.screening import TermRows
 from groupcm.utils.typing import Raw, Vector
 
-__all__ = ["KeptRows", "Quota", "Watched", "Winners", "look_for_rows", "rows_per_group"]
+__all__ = ["KeptRows", "Quota", "Sizes", "Watched", "Winners", "look_for_rows", "rows_per_group"]
+
+# ``r``: more than 1, since the loss of a group is soon nearly the largest of its candidates.
+_EXPONENT = 3.0
+_LEAST_SIZE = 1e-9
+# The score of a row that no tree has seen.
+_NO_TREE = np.zeros(1)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,33 @@ class Quota:
     def of(cls, n: int) -> Quota:
         """Divide ``n`` candidates; at least half of them are kept for their score."""
         return cls(n - n // 2, n // 2)
+
+    @property
+    def noted(self) -> int:
+        """How many rows of smallest key a chunk must name: the first one not drawn, too.
+
+        Rows kept before may take the place of half of those of largest score.
+        """
+        return self.random + 1 + self.top // 2 if self.random else 0
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """``size_i = floor + L(−s_i)^r``: how likely a row is drawn."""
+
+    loss: PowerLoss
+    floor: float
+
+    @classmethod
+    def of(cls, loss: PowerLoss, scores: Vector) -> Sizes:
+        """Return the sizes whose floor is the mean of ``L(−s)^r`` over these scores."""
+        scores = scores if len(scores) else _NO_TREE
+        return cls(loss, max(_LEAST_SIZE, float(np.mean(cls(loss, 0.0)(scores)))))
+
+    def __call__(self, score: Vector) -> Vector:
+        loss = make_loss(self.loss.loss, self.loss.delta)
+        value = loss.jet(-score.astype(np.float32)).value.astype(np.float64)
+        return self.floor + value**_EXPONENT
 
 
 @dataclass(frozen=True)
@@ -126,6 +162,7 @@ def look_for_rows(
     watched: Sequence[Watched],
     fixed: Index,
     held: KeptRows,
+    sizes: Sizes,
     seed: int,
 ) -> tuple[KeptRows, list[Chosen], list[Winners]]:
     """Score all rows, and return those to grow the next trees on.
@@ -140,6 +177,8 @@ def look_for_rows(
         Rows that are kept in any case, ascending.
     held : KeptRows
         What the pass before kept.
+    sizes : Sizes
+        How likely rows are drawn.
     seed : int
         Of the random candidates.
 
@@ -156,7 +195,7 @@ def look_for_rows(
     def job(unit: int) -> _Job:
         lo, hi = int(ptr[unit]), int(ptr[unit + 1])
         parts = [(each.terms.between(lo, hi), each.quota) for each in watched]
-        return _Job(forest, parts, _between(fixed, lo, hi), _between(held.row, lo, hi), seed)
+        return _Job(forest, parts, _between(fixed, lo, hi), _between(held.row, lo, hi), sizes, seed)
 
     found = reader.run(job, range(len(ptr) - 1), "looking for winners")
     row = np.concatenate([each.row for each in found])
@@ -165,18 +204,21 @@ def look_for_rows(
     place = np.searchsorted(held.row, row[~is_new])
     was_top = np.zeros(len(row), dtype=bool)
     was_top[~is_new] = held.is_top[place]
-    key = np.empty(len(row), dtype=np.uint64)
-    row_keys(row, np.uint64(seed), key)
+    size, key = sizes(score), np.empty(len(row))
+    row_keys(row, size, np.uint64(seed), key)
     is_kept = np.zeros(len(row), dtype=bool)
     is_top = np.zeros(len(row), dtype=bool)
     is_kept[np.searchsorted(row, fixed)] = True
     chosen, winners = [], []
     for number, each in enumerate(watched):
         inside, k = each.places(row)
-        top, random = _choose(each, k, score[inside], was_top[inside], key[inside])
+        top, random, least = _choose(each, k, score[inside], was_top[inside], key[inside])
         is_top[inside[top]] = True
         is_kept[inside[top]] = is_kept[inside[random]] = True
-        chosen.append(_chosen(each, row[inside], k, top, random))
+        # The probability that a row's key is below that of the first row not drawn.
+        count = np.ones(len(inside))
+        count[random] = -1.0 / np.expm1(-size[inside[random]] * least[k[random]])
+        chosen.append(_chosen(each, row[inside], k, top | random, count))
         before = ~is_new[inside]
         winners.append(_winners(each, number, found, k[before], score[inside[before]]))
     X = np.empty((int(np.count_nonzero(is_kept)), held.X.shape[1]), held.X.dtype)
@@ -197,12 +239,13 @@ def _between(rows: Index, lo: int, hi: int) -> Index:
 
 
 def _choose(
-    watched: Watched, k: Index, score: Vector, was_top: NDArray[np.bool_], key: NDArray[np.uint64]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    watched: Watched, k: Index, score: Vector, was_top: NDArray[np.bool_], key: Vector
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Vector]:
     """Return which rows of the groups ``k`` are kept for their score, and which are random.
 
     Half of those kept for their score are the best now; the others were kept before, as far as
-    there are such, so that no pass forgets what another has found.
+    there are such, so that no pass forgets what another has found. The last result is the least
+    key of each group among the rows that are neither.
     """
     quota = watched.quota
     is_small = watched.size[k] <= quota.top + quota.random
@@ -211,9 +254,13 @@ def _choose(
     turn = np.where(surely, 0, np.where(was_top, 1, 2))
     top = is_small | (_rank(k, -score, turn) < quota.top)
     rest = np.flatnonzero(~top)
+    place = _rank(k[rest], key[rest])
     random = np.zeros(len(k), dtype=bool)
-    random[rest[_rank(k[rest], key[rest]) < quota.random]] = True
-    return top, random
+    random[rest[place < quota.random]] = True
+    least = np.full(len(watched.size), np.inf)
+    next_one = rest[place == quota.random]
+    least[k[next_one]] = key[next_one]
+    return top, random, least
 
 
 def _rank(k: Index, *by: NDArray) -> Index:
@@ -229,20 +276,12 @@ def _rank(k: Index, *by: NDArray) -> Index:
 
 
 def _chosen(
-    watched: Watched,
-    row: Index,
-    k: Index,
-    top: NDArray[np.bool_],
-    random: NDArray[np.bool_],
+    watched: Watched, row: Index, k: Index, is_kept: NDArray[np.bool_], count: Vector
 ) -> Chosen:
-    n = len(watched.terms.start)
-    n_top, n_random = np.bincount(k[top], minlength=n), np.bincount(k[random], minlength=n)
-    stands_for = (watched.size - n_top) / np.maximum(1, n_random)
-    kept = np.flatnonzero(top | random)
+    kept = np.flatnonzero(is_kept)
     kept = kept[np.lexsort((row[kept], k[kept]))]
-    count = np.where(random[kept], stands_for[k[kept]], 1.0)
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(k[kept], minlength=n))])
-    return Chosen(row[kept], ptr, count)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(k[kept], minlength=len(watched.size)))])
+    return Chosen(row[kept], ptr, count[kept])
 
 
 def _winners(
@@ -276,6 +315,7 @@ class _Job:
     parts: list[tuple[TermRows, Quota]]
     fixed: Index
     held: Index
+    sizes: Sizes
     seed: int
 
     def __call__(self, chunk: Chunk) -> _Found:
@@ -283,10 +323,11 @@ class _Job:
         score = score_in_thread(self.forest, chunk.features.matrix())
         held = _between(self.held, chunk.first, chunk.stop)
         rows = [held, _between(self.fixed, chunk.first, chunk.stop)]
+        size = self.sizes(score)
         numbers, bests = [], []
         for whole, quota in self.parts:
             part = whole.between(chunk.first, chunk.stop)
-            kept, best = self._select(part, quota, score, chunk.first)
+            kept, best = self._select(part, quota, score, size, chunk.first)
             rows.append(kept)
             numbers.append(part.number)
             bests.append(best)
@@ -297,7 +338,7 @@ class _Job:
         return _Found(row, score[row - chunk.first], is_new, raw, numbers, bests)
 
     def _select(
-        self, part: TermRows, quota: Quota, score: Vector, first: int
+        self, part: TermRows, quota: Quota, score: Vector, size: Vector, first: int
     ) -> tuple[Index, Vector]:
         in_place = len(part.rows) == 0
         offset = first if in_place else 0
@@ -305,12 +346,13 @@ class _Job:
         kept, best = np.empty(n, dtype=np.int64), np.empty(len(part.number))
         count = select_candidates(
             score,
+            size,
             NO_ORDER if in_place else part.rows - first,
             part.start - offset,
             part.stop - offset,
             first,
             quota.top,
-            quota.random,
+            quota.noted,
             np.uint64(self.seed),
             kept,
             best,

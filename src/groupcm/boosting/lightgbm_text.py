@@ -45,6 +45,7 @@ _HEADER = (
 _HEADER_OPTIONS = ("objective", "monotone_constraints")
 _FIXED = {"version": "v4", "num_class": "1", "num_tree_per_iteration": "1"}
 _SCALARS = ("num_leaves", "num_cat", "is_linear", "shrinkage")
+_SETS = ("cat_boundaries", "cat_threshold")
 _CHILDREN = ("left_child", "right_child")
 _END = "end of trees\n"
 # What numbers are written with, "inf" among them: Python would take "nan" and "1_000" as well.
@@ -65,7 +66,7 @@ def read_forest(text: str, n_features: int | None = None) -> Forest:
     ------
     InputError
         Where the text is damaged, or holds what cannot be scored here: several columns of scores,
-        splits by categories, linear leaves.
+        linear leaves.
 
     Examples
     --------
@@ -153,13 +154,13 @@ def _read_tree(number: int, text: str) -> dict[str, Any]:
     if lines[0] != f"Tree={number}" or lines[-3:] != ["", "", ""]:
         raise InputError(f"{where} does not begin and end where tree_sizes puts it")
     values = _fields(lines[1:-3], where)
-    if values.get("num_cat", "0") != "0":
-        raise InputError(f"{where} splits by categories, but features are numbers here")
     if values.get("is_linear", "0") != "0":
         raise InputError(f"{where} has linear leaves, but a leaf is one number here")
-    _require_keys(values, (*_SCALARS, *NODE_FIELDS, *LEAF_FIELDS), where)
+    n_sets = _integer(values, "num_cat", where) if "num_cat" in values else 0
+    sets = _SETS if n_sets else ()
+    _require_keys(values, (*_SCALARS, *NODE_FIELDS, *LEAF_FIELDS, *sets), where)
     n_leaves = _integer(values, "num_leaves", where)
-    tree: dict[str, Any] = {}
+    tree: dict[str, Any] = _read_sets(values, n_sets, where)
     for fields, n in ((NODE_FIELDS, n_leaves - 1), (LEAF_FIELDS, n_leaves)):
         for name, dtype in fields.items():
             found = _numbers(values, name, dtype, where)
@@ -174,6 +175,18 @@ def _read_tree(number: int, text: str) -> dict[str, Any]:
     return tree | {"shrinkage": shrinkage[0]}
 
 
+def _read_sets(values: Mapping[str, str], n_sets: int, where: str) -> dict[str, Any]:
+    """Return the sets of categories of a tree: where each begins, and the words of all."""
+    if not n_sets:
+        return {"set_ptr": np.zeros(1, np.int64), "set_words": np.empty(0, np.int64)}
+    ptr = _numbers(values, _SETS[0], np.int64, where)
+    words = _numbers(values, _SETS[1], np.int64, where, largest=2**32 - 1)
+    follow = len(ptr) == n_sets + 1 and ptr[0] == 0 and ptr[-1] == len(words)
+    if not follow or np.any(np.diff(ptr) < 0):
+        raise InputError(f"{where}: {_SETS[0]} does not divide {_SETS[1]} into {n_sets} sets")
+    return {"set_ptr": ptr, "set_words": words}
+
+
 def _forest(n_features: int, trees: Sequence[Mapping[str, Any]]) -> Forest:
     """Put the trees behind one another; their nodes and leaves are numbered through."""
     first_node = np.cumsum([0, *(len(tree["threshold"]) for tree in trees)])
@@ -186,19 +199,46 @@ def _forest(n_features: int, trees: Sequence[Mapping[str, Any]]) -> Forest:
                 np.where(part < 0, part - leaf, part + node)
                 for part, node, leaf in zip(parts, first_node, first_leaf, strict=False)
             ]
+        if name == "threshold":
+            first_set = np.cumsum([0, *(len(tree["set_ptr"]) - 1 for tree in trees)])
+            parts = [
+                np.where(tree["decision_type"] & 1 == 1, _of_tree(part, tree) + first, part)
+                for part, tree, first in zip(parts, trees, first_set, strict=False)
+            ]
         arrays[name] = np.concatenate([np.empty(0, dtype), *parts])
+    words = [np.empty(0, np.int64), *(tree["set_words"] for tree in trees)]
+    sizes = [np.empty(0, np.int64), *(np.diff(tree["set_ptr"]) for tree in trees)]
+    arrays["set_words"] = np.concatenate(words)
+    arrays["set_ptr"] = np.cumsum(np.concatenate([[0], *sizes])).astype(np.int64)
     shrinkage = np.array([tree["shrinkage"] for tree in trees])
     return Forest(n_features, first_node, first_leaf, shrinkage, **arrays)
+
+
+def _of_tree(number: NDArray[Any], tree: Mapping[str, Any]) -> NDArray[Any]:
+    """Return numbers of sets of a tree; −inf, which no set of any tree has, for all others."""
+    return np.where((number >= 0) & (number < len(tree["set_ptr"]) - 1), number, -np.inf)
 
 
 def _write_tree(forest: Forest, t: int) -> str:
     node, leaf = forest.first_node[t], forest.first_leaf[t]
     values: dict[str, Any] = {"num_leaves": forest.first_leaf[t + 1] - leaf, "num_cat": 0}
+    of_tree = slice(node, forest.first_node[t + 1])
+    by_category = forest.is_by_category[of_tree]
+    numbers = forest.threshold[of_tree][by_category].astype(np.int64)
     for fields, first in ((NODE_FIELDS, forest.first_node), (LEAF_FIELDS, forest.first_leaf)):
         for name in fields:
             part = getattr(forest, name)[first[t] : first[t + 1]]
             if name in _CHILDREN:
                 part = np.where(part < 0, part + leaf, part - node)
+            if name == "threshold" and len(numbers):
+                part = part.copy()
+                part[by_category] = np.arange(len(numbers))
+            values[name] = " ".join(map(repr, part.tolist()))
+    if len(numbers):
+        sets = [forest.set_words[slice(*forest.set_ptr[number : number + 2])] for number in numbers]
+        values["num_cat"] = len(sets)
+        ptr = np.cumsum([0, *map(len, sets)])
+        for name, part in zip(_SETS, (ptr, np.concatenate(sets)), strict=True):
             values[name] = " ".join(map(repr, part.tolist()))
     values |= {"is_linear": 0, "shrinkage": repr(float(forest.shrinkage[t]))}
     return f"Tree={t}\n" + _lines(values) + "\n\n"
@@ -240,7 +280,13 @@ def _integer(values: Mapping[str, str], name: str, where: str) -> int:
     return int(found[0])
 
 
-def _numbers(values: Mapping[str, str], name: str, dtype: type, where: str) -> NDArray[Any]:
+def _numbers(
+    values: Mapping[str, str],
+    name: str,
+    dtype: type,
+    where: str,
+    largest: int = LARGEST_INTEGER,
+) -> NDArray[Any]:
     """Return the numbers of a field, which one space separates."""
     parts = values[name].split(" ") if values[name] else []
     kind = int if dtype is np.int64 else float
@@ -248,21 +294,21 @@ def _numbers(values: Mapping[str, str], name: str, dtype: type, where: str) -> N
         if not _OF_NUMBERS.fullmatch(values[name]):
             raise ValueError
         numbers = np.array([kind(part) for part in parts], dtype)
-        if kind is float or np.all((numbers >= -LARGEST_INTEGER) & (numbers <= LARGEST_INTEGER)):
+        if kind is float or np.all((numbers >= -largest) & (numbers <= largest)):
             return numbers
     except (ValueError, OverflowError):
         pass
-    part = next(part for part in parts if not _is_number(part, kind))
-    what = "a whole number below 2^31" if kind is int else "a number"
+    part = next(part for part in parts if not _is_number(part, kind, largest))
+    what = f"a whole number below 2^{largest.bit_length()}" if kind is int else "a number"
     raise InputError(f"{where}: {name} holds {_shown(part)}, which is not {what}")
 
 
-def _is_number(part: str, kind: type) -> bool:
+def _is_number(part: str, kind: type, largest: int) -> bool:
     try:
         number = kind(part)
     except ValueError:
         return False
-    is_small = kind is float or -LARGEST_INTEGER <= number <= LARGEST_INTEGER
+    is_small = kind is float or -largest <= number <= largest
     return is_small and _OF_NUMBERS.fullmatch(part) is not None
 
 

@@ -27,6 +27,8 @@ _OWN = {
     "objective": "loss",
     "metric": "scoring",
     "early_stopping_round": "n_iter_no_change",
+    "categorical_feature": "categorical_features",
+    "monotone_constraints": "monotone_constraints",
 }
 _WAYS = ("force_row_wise", "force_col_wise")
 # Candidates far from their group's largest loss have next to no curvature; a leaf needs some.
@@ -119,11 +121,6 @@ def _require_known(more: Mapping[str, Any], aliases: Any) -> None:
     for name in more:
         if name not in known:
             raise _wrong(f"{name!r}, which LightGBM does not know.")
-        if name in aliases.get("categorical_feature"):
-            raise _wrong(
-                f"{name!r}, but all features are numbers here; encode every category as a column "
-                "of 0 and 1."
-            )
         if name in aliases.get("linear_tree") and more[name] not in (False, "false"):
             raise _wrong(f"{name!r}, but a leaf is one number here.")
 

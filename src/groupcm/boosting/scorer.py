@@ -105,6 +105,7 @@ class TreeScorer(Scorer):
                 forest.roots,
                 forest.nodes,
                 forest.cuts,
+                forest.sets,
                 forest.leaf_value,
                 forest.shares,
                 0.5 + 0.5 * points,
@@ -170,9 +171,10 @@ def _score_csr(forest: Forest, X: Matrix, lo: int, hi: int, out: Vector) -> int:
     return score_csr_rows(*rows, forest.column_of, *_arrays(forest), out)
 
 
-def _arrays(forest: Forest) -> tuple[Any, Any, Vector, Vector, int]:
+def _arrays(forest: Forest) -> tuple[Any, Any, Vector, Any, Vector, int]:
     """Return the trees as the kernels take them."""
-    return forest.roots, forest.nodes, forest.cuts, forest.leaf_value, forest.depth
+    values = forest.leaf_value
+    return forest.roots, forest.nodes, forest.cuts, forest.sets, values, forest.depth
 
 
 def _gain_shares(forest: Forest) -> Vector:

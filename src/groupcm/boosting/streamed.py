@@ -28,6 +28,7 @@ from groupcm.boosting.kept_rows import (
     Chosen,
     KeptRows,
     Quota,
+    Sizes,
     Watched,
     Winners,
     look_for_rows,
@@ -102,7 +103,13 @@ def train_on_stream(
     rows = TrainedRows(kept.X, search.terms(kept, []), NO_ORDER)
     for n_pass in range(1, plan.max_passes + 1):
         found, of_groups, winners = look_for_rows(
-            reader, forest, search.watched, search.fixed, kept, plan.seed
+            reader,
+            forest,
+            search.watched,
+            search.fixed,
+            kept,
+            _sizes(plan, reader, forest),
+            plan.seed,
         )
         if booster is not None:
             counted = winners[: search.n_trained]
@@ -115,7 +122,7 @@ def train_on_stream(
                 break
         kept, booster = found, None
         rows = TrainedRows(kept.X, search.terms(kept, of_groups), groups.of_rows(kept.row))
-        binned = Rows(kept.X, plan.parameters)
+        binned = Rows(kept.X, plan)
         if n_pass == 1:
             is_positive = table.positive[rows.group]
             chosen = choose_number(plan, rows, binned, is_positive, table, has_patients)
@@ -151,6 +158,14 @@ def _room(plan: Plan, data: TrainingData) -> int:
     return max(1000, int(_KEPT_MEMORY * data.memory / of_row))
 
 
+def _sizes(plan: Plan, reader: SourceReader, forest: Forest) -> Sizes:
+    """Return how likely rows are drawn, from the scores of the rows in memory."""
+    scores = np.empty(0)
+    if len(reader.resident):
+        scores = TreeScorer([forest]).of_rows(reader.resident)[:, 0]
+    return Sizes.of(plan.loss, scores)
+
+
 def _first_trees(plan: Plan, data: TrainingData, search: _Search) -> Forest:
     """Return trees of a sample of groups; none where it lacks one of the classes."""
     reader = data.stream
@@ -169,7 +184,7 @@ def _first_trees(plan: Plan, data: TrainingData, search: _Search) -> Forest:
     found = BoostingTerms.of(parts, factors=search.factors)
     n_trees = min(plan.n_trees, _FIRST_TREES)
     on_tree = count_trees("growing on a sample", n_trees)
-    booster = grow(Rows(reader.resident, plan.parameters), found, plan, n_trees, on_tree)
+    booster = grow(Rows(reader.resident, plan), found, plan, n_trees, on_tree)
     return read_forest(booster.model_to_string())
 
 

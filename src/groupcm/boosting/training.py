@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from groupcm.boosting.feature_kinds import (
+    categorical_numbers,
+    encode,
+    learn_categories,
+    monotone_directions,
+)
 from groupcm.boosting.growing import Grown, Plan, Rows, grow
 from groupcm.boosting.lightgbm_text import read_forest
 from groupcm.boosting.objective import UNIT_COSTS, BoostingTerms
@@ -17,25 +25,81 @@ from groupcm.boosting.power_loss import PowerLoss
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.boosting.streamed import train_on_stream
 from groupcm.boosting.validation import TrainedRows, choose_number, count_trees
+from groupcm.data.frames import as_frame
 from groupcm.data.group_table import GroupTable
 from groupcm.data.groups import index_groups
+from groupcm.data.validation import check_length
 from groupcm.errors import Argument, InputError, TreesWarning
 from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit_setup import draw_seed
+from groupcm.estimators.training.input import read_training_data
 from groupcm.objective.grouping import binary_terms, class_factors
 from groupcm.objective.terms import NO_ORDER, Index, Terms
+from groupcm.sources.base import Source
 
-__all__ = ["plan_of", "train", "train_classes"]
+__all__ = ["Trained", "plan_of", "train", "train_classes", "train_estimator"]
 
 
-def plan_of(estimator: Any, n_rows: int, n_features: int) -> Plan:
-    """Return how the trees of an estimator are grown on so many candidates and features."""
+@dataclass(frozen=True)
+class Trained:
+    """The trees of an estimator, and what they were grown on.
+
+    Attributes
+    ----------
+    data : TrainingData
+    grown : list of Grown
+        Of more than two classes one for each, None for one that every group holds.
+    categories, is_categorical
+        As of `groupcm.GroupBoostingClassifier`.
+    """
+
+    data: TrainingData
+    grown: list[Grown | None]
+    categories: dict[str, list[Any]]
+    is_categorical: NDArray[np.bool_]
+
+
+def train_estimator(
+    estimator: Any, X: Any, y: Any, groups: Any, overlap: Any, patients: Any, **given: Any
+) -> Trained:
+    """Grow the trees of an estimator on what its ``fit`` is given."""
+    listed = estimator.categorical_features
+    X = X if isinstance(X, str | os.PathLike | Source) else as_frame(X)
+    categories = learn_categories(X, listed)
+    X = encode(X, categories)
+    data = read_training_data(estimator, X, y, groups, overlap, **given)
+    if patients is not None:
+        check_length("patients", patients, data.n_given or data.n_rows)
+    categorical = categorical_numbers(X, categories, listed, data.names, data.n_features)
+    plan = plan_of(estimator, data, categorical)
+    grown = train_classes(plan, data, data.left_of(patients))
+    is_categorical = np.isin(np.arange(data.n_features), categorical)
+    return Trained(data, grown, categories, is_categorical)
+
+
+def plan_of(estimator: Any, data: TrainingData, categorical: Index = NO_ORDER) -> Plan:
+    """Return how the trees of an estimator are grown on these candidates.
+
+    ``categorical`` are the numbers of the features that are categories.
+    """
     seed = draw_seed(estimator.random_state)
     loss = PowerLoss(estimator.loss, estimator.delta, estimator.power)
     if estimator.objective == "partial_auc":
         loss = PairLoss(estimator.loss, estimator.delta, estimator.power, estimator.max_fpr)
+    parameters = lightgbm_parameters(estimator, seed, data.n_rows, data.n_features)
+    if estimator.monotone_constraints is not None:
+        given = estimator.monotone_constraints
+        directions = monotone_directions(given, data.names, data.n_features)
+        both = next((number for number in categorical if directions[number]), None)
+        if both is not None:
+            name = both if data.names is None else repr(data.names[both])
+            raise InputError(
+                Argument("monotone_constraints"),
+                f" names the feature {name}, whose categories have no order.",
+            )
+        parameters["monotone_constraints"] = directions
     return Plan(
-        parameters=lightgbm_parameters(estimator, seed, n_rows, n_features),
+        parameters=parameters,
         n_trees=estimator.n_estimators,
         loss=loss,
         first_power=estimator.first_power,
@@ -49,6 +113,8 @@ def plan_of(estimator: Any, n_rows: int, n_features: int) -> Plan:
         patience=estimator.n_iter_no_change,
         seed=seed,
         max_passes=estimator.max_passes,
+        categorical=tuple(categorical.tolist()),
+        names=data.names,
     )
 
 
@@ -143,7 +209,7 @@ def _require_annotation(plan: Plan, data: TrainingData, unannotated: Index) -> N
 def _train_in_memory(
     plan: Plan, data: TrainingData, terms: BoostingTerms, table: GroupTable, has_patients: bool
 ) -> Grown:
-    binned = Rows(data.X, plan.parameters)
+    binned = Rows(data.X, plan)
     weight = None if data.weights is None else data.weights.values
     rows = TrainedRows(data.X, terms, table.index.codes, weight)
     chosen = choose_number(plan, rows, binned, data.is_positive, table, has_patients)

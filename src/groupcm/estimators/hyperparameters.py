@@ -19,7 +19,7 @@ RandomState; got -1.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral
 
 from groupcm.errors import Argument, ParameterError
@@ -127,6 +127,15 @@ def _is_n_jobs(value: Any) -> bool:
 def _is_checked_later(value: Any) -> bool:
     """Return True: what splits the folds and what fits the path check these themselves."""
     return True
+
+
+def _is_list_or(*words: str) -> Callable[[Any], bool]:
+    """Return a test for None, one of the words, or several values, which are checked later."""
+    return lambda value: (
+        value is None or value in words
+        if isinstance(value, str | None)
+        else hasattr(value, "__len__")
+    )
 
 
 def _is_params(value: Any) -> bool:
@@ -338,6 +347,16 @@ TREES: tuple[Parameter, ...] = (
     Parameter(
         "n_jobs",
         Values("None, or a whole number other than 0, -1 for all cores", _is_n_jobs, "whole"),
+        None,
+    ),
+    Parameter(
+        "categorical_features",
+        Values('"from_dtype", None or a list of features', _is_list_or("from_dtype")),
+        "from_dtype",
+    ),
+    Parameter(
+        "monotone_constraints",
+        Values("None, a dict of feature: direction, or a direction per feature", _is_list_or()),
         None,
     ),
     Parameter(

@@ -332,6 +332,11 @@ def _part(model: Any) -> Any:
 
 def _require_classes(model: Any, candidates: Candidates) -> None:
     classes, label = candidates.classes, candidates.roles.label
+    if label is None:
+        raise InputError(
+            "the groups have no labels, which a fit needs; give a table of them with ",
+            Argument("labels"),
+        )
     require_discrete(classes, where=f"the label column {label!r}")
     is_cross_validated = isinstance(model, GroupClassifierCV | CalibratedGroupClassifier)
     if len(classes) > 2 and is_cross_validated:

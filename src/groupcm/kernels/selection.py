@@ -1,7 +1,8 @@
 """The candidates of each group that trees are grown on: those of largest score, and random ones.
 
-A row is random by its number alone: ``key(row)`` mixes its bits, and the rows of the smallest keys
-are drawn. So the same rows are drawn in every pass, however the rows are divided into chunks.
+Row ``i`` has the key ``−log(u_i) / size_i``, where ``u_i`` in (0, 1) mixes the bits of its number,
+and the rows of the smallest keys are drawn: so a row is drawn the more likely the larger its
+``size``, and it does not matter how the rows are divided into chunks.
 """
 
 import numpy as np
@@ -14,23 +15,25 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 @njit(nogil=True, cache=True)
-def _key(row, seed):
-    """Mix the bits of a row number, as splitmix64 does: different rows have different keys."""
+def _key(row, size, seed):
+    """Mix the bits of a row number, as splitmix64 does, and return its key."""
     x = (np.uint64(row) + np.uint64(1)) * _GOLDEN + np.uint64(seed)
     x = (x ^ (x >> np.uint64(30))) * _FIRST
     x = (x ^ (x >> np.uint64(27))) * _SECOND
-    return x ^ (x >> np.uint64(31))
+    x ^= x >> np.uint64(31)
+    # The middle of one of 2^53 pieces of (0, 1).
+    return -np.log((np.float64(x >> np.uint64(11)) + 0.5) * 2.0**-53) / size
 
 
 @njit(nogil=True, cache=True)
-def row_keys(rows, seed, out):
+def row_keys(rows, size, seed, out):
     """Write the key of each row number."""
     for i in range(len(rows)):
-        out[i] = _key(rows[i], seed)
+        out[i] = _key(rows[i], size[i], seed)
 
 
 @njit(nogil=True, cache=True)
-def select_candidates(score, rows, start, stop, first, n_top, n_random, seed, kept, best):
+def select_candidates(score, size, rows, start, stop, first, n_top, n_random, seed, kept, best):
     """Keep, of each term, the rows of largest score, and of the others those of smallest key.
 
     Term ``k`` holds positions ``start[k]`` to ``stop[k]``, looked up in ``rows`` unless that is
@@ -68,7 +71,7 @@ def select_candidates(score, rows, start, stop, first, n_top, n_random, seed, ke
         else:
             cut, ties = np.inf, 0
         rest = np.empty(n - n_top, np.int64)
-        keys = np.empty(n - n_top, np.uint64)
+        keys = np.empty(n - n_top)
         n_rest = 0
         for j in range(n):
             is_tie = values[j] == cut and ties > 0
@@ -77,7 +80,8 @@ def select_candidates(score, rows, start, stop, first, n_top, n_random, seed, ke
                 kept[count] = local[j]
                 count += 1
             else:
-                rest[n_rest], keys[n_rest] = local[j], _key(first + local[j], seed)
+                i = local[j]
+                rest[n_rest], keys[n_rest] = i, _key(first + i, size[i], seed)
                 n_rest += 1
         if n_random:
             largest = np.partition(keys, n_random - 1)[n_random - 1]

@@ -9,6 +9,10 @@ some decision looks at, and `COLUMN` is a place in that list. A row goes to the 
 
     x ≤ cut                    if x is present
     missing & MISSING_LEFT     if x is missing: NaN, and with ZERO_IS_MISSING also |x| ≤ ZERO
+    x is one of a set          with CATEGORIES, whatever is missing
+
+Set words begin at ``sets[cut]`` with their number; bit ``x % 32`` of word ``x // 32`` is 1 for the
+whole numbers ``x`` of the set.
 
 `groupcm.boosting.forest.Forest` makes these arrays, and has checked that every node and every leaf
 is the child of exactly one node. The kernels rely on that; they compare the shapes of the rows with
@@ -21,7 +25,7 @@ from numba import njit
 from groupcm.kernels import FLAGS
 
 COLUMN, MISSING, LEFT, RIGHT = range(4)
-MISSING_LEFT, ZERO_IS_MISSING = 1, 2
+MISSING_LEFT, ZERO_IS_MISSING, CATEGORIES = 1, 2, 4
 # LightGBM takes values up to this for zero; its constant is a float32.
 ZERO = float(np.float32(1e-35))
 
@@ -30,7 +34,7 @@ TILE = 2048
 
 
 @njit(nogil=True, cache=True)
-def score_rows(X, columns, roots, nodes, cuts, values, depth, out):
+def score_rows(X, columns, roots, nodes, cuts, sets, values, depth, out):
     """``out[i] = Σ_t (the value of the leaf that row i reaches in tree t)``, in order of ``t``.
 
     ``depth`` is the number of decisions on the longest path. Returns the first row that holds an
@@ -53,12 +57,12 @@ def score_rows(X, columns, roots, nodes, cuts, values, depth, out):
             for c in range(len(columns)):
                 tile[c, i - start] = X[i, columns[c]]
         total = out[start : start + size]
-        _sum_leaves(tile, roots, nodes, cuts, values, index, spare, stack, total)
+        _sum_leaves(tile, roots, nodes, cuts, sets, values, index, spare, stack, total)
     return -1
 
 
 @njit(nogil=True, cache=True)
-def score_csr_rows(data, indices, indptr, column_of, roots, nodes, cuts, values, depth, out):
+def score_csr_rows(data, indices, indptr, column_of, roots, nodes, cuts, sets, values, depth, out):
     """`score_rows` for the rows of a CSR matrix, in which a value that is not stored is zero.
 
     ``column_of[j]`` is the place of feature ``j`` in ``columns``, or −1 where no decision looks
@@ -85,12 +89,12 @@ def score_csr_rows(data, indices, indptr, column_of, roots, nodes, cuts, values,
                 if column_of[j] >= 0:
                     tile[column_of[j], i - start] += data[at]
         total = out[start : start + size]
-        _sum_leaves(tile, roots, nodes, cuts, values, index, spare, stack, total)
+        _sum_leaves(tile, roots, nodes, cuts, sets, values, index, spare, stack, total)
     return -1
 
 
 @njit(nogil=True, cache=True)
-def _sum_leaves(tile, roots, nodes, cuts, values, index, spare, stack, out):
+def _sum_leaves(tile, roots, nodes, cuts, sets, values, index, spare, stack, out):
     """Sort the rows of a tile into the leaves of each tree, and add the values of the leaves.
 
     A node has a stretch of ``index`` and divides it between its children. No jump depends on the
@@ -112,7 +116,7 @@ def _sum_leaves(tile, roots, nodes, cuts, values, index, spare, stack, out):
                     out[index[k]] += value
                 continue
             x = tile[nodes[node, COLUMN]]
-            middle = lo + _divide(x, cuts[node], nodes[node, MISSING], index[lo:hi], spare)
+            middle = lo + _divide(x, cuts[node], nodes[node, MISSING], sets, index[lo:hi], spare)
             if middle < hi:
                 top += 1
                 stack[top, 0], stack[top, 1], stack[top, 2] = nodes[node, RIGHT], middle, hi
@@ -122,7 +126,7 @@ def _sum_leaves(tile, roots, nodes, cuts, values, index, spare, stack, out):
 
 
 @njit(nogil=True, cache=True)
-def _divide(x, cut, missing, rows, spare):
+def _divide(x, cut, missing, sets, rows, spare):
     """Move the rows that go left to the front, the others behind them; return how many go left.
 
     Each of the usual kinds of decision has a loop of its own, and places are unsigned: a test
@@ -140,15 +144,22 @@ def _divide(x, cut, missing, rows, spare):
     else:
         for k in range(size):
             rows[n_left] = spare[k - n_left] = i = rows[k]
-            n_left += np.uintp(_goes_left(x[i], cut, missing))
+            n_left += np.uintp(_goes_left(x[i], cut, missing, sets))
     for k in range(size - n_left):
         rows[n_left + k] = spare[k]
     return np.intp(n_left)
 
 
 @njit(nogil=True, cache=True)
-def _goes_left(x, cut, missing):
+def _goes_left(x, cut, missing, sets):
     """Whether a value goes to the left child."""
+    if missing & CATEGORIES:
+        first = np.int64(cut)
+        # As LightGBM has it, the part behind the point does not count.
+        if not 0.0 <= x < 32.0 * sets[first]:
+            return False
+        number = np.int64(x)
+        return (sets[first + 1 + number // 32] >> (number % 32)) & 1 == 1
     if missing & ZERO_IS_MISSING and abs(x) <= ZERO:
         return missing & MISSING_LEFT != 0
     return not x > cut if missing & MISSING_LEFT else x <= cut
@@ -156,7 +167,7 @@ def _goes_left(x, cut, missing):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def shapley_values(
-    X, columns, roots, nodes, cuts, values, shares, points, point_weights, depth, out
+    X, columns, roots, nodes, cuts, sets, values, shares, points, point_weights, depth, out
 ):
     """``φ_j = Σ_leaves v (o_j − z_j) ∫₀¹ Π_{k≠j} (z_k + (o_k − z_k) t) dt``.
 
@@ -206,7 +217,8 @@ def shapley_values(
                     step_place[length], step_zero[length] = at, zero[at]
                     step_one[length] = one[at]
                     length += 1
-                    is_left = _goes_left(X[i, columns[c]], cuts[parent], nodes[parent, MISSING])
+                    value = X[i, columns[c]]
+                    is_left = _goes_left(value, cuts[parent], nodes[parent, MISSING], sets)
                     zero[at] *= shares[parent, side]
                     one[at] *= is_left == (side == 0)
                 if node < 0:

@@ -11,7 +11,7 @@ grows with the square of the weights, the second one bounds their distance from 
 at most ``tol^¼`` of their norm.
 
 Where the best weights are all 0 there is nothing to gain, and the second condition could never
-hold. It is then enough that the gap is at most 1e-9 of the objective.
+hold. It is then enough that the gap is at most 1e-8 of the objective.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 __all__ = ["StopRule"]
 
 # A gain of less than this share of the objective counts as none.
-_NO_GAIN = 1e-9
+_NO_GAIN = 1e-8
 
 
 @dataclass(frozen=True)

@@ -214,6 +214,15 @@ def _warn_of_unmarked(rows: RowLabels, shares: Mapping[str, Any] | None) -> None
         )
 
 
+def _deeper(folder: Path, format: str) -> tuple[object, ...]:
+    """Return the parts of a sentence that name a folder below which has the files; or none."""
+    for suffix in _SUFFIXES[format]:
+        found = next(folder.glob(f"**/*{suffix}"), None)
+        if found is not None:
+            return "; give the folder ", FileName(found.parent)
+    return ()
+
+
 def _files(path: Any, format: str) -> list[Path]:
     """Return the files of some paths; those of a folder by name."""
     given = [path] if isinstance(path, str | os.PathLike) else list(path)
@@ -222,9 +231,8 @@ def _files(path: Any, format: str) -> list[Path]:
         if each.is_dir():
             inside = [file for file in each.iterdir() if file.suffix.lower() in _SUFFIXES[format]]
             if not inside:
-                raise InputError(
-                    FileName(each), f" holds no files that end in {' or '.join(_SUFFIXES[format])}"
-                )
+                what = f" holds no files that end in {' or '.join(_SUFFIXES[format])}"
+                raise InputError(FileName(each), what, *_deeper(each, format))
             found += sorted(inside)
         elif each.exists():
             found.append(each)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.boosting.forest import Forest
+from groupcm.errors import InputError
 from groupcm.kernels.trees import ZERO
 from groupcm.persistence.onnx.graph import Graph
 
@@ -92,6 +93,11 @@ def _table(forest: Forest, target: int, n_nodes: int, n_leaves: int) -> TreeTabl
 
 def tree_scores(graph: Graph, x: str, forests: Sequence[Forest]) -> str:
     """``s = Σ_t leaf_t(x)``, one column per forest; thresholds and sums are float64."""
+    if any(np.any(forest.is_by_category) for forest in forests):
+        raise InputError(
+            "the trees split by categories, which the ONNX export does not write; train without "
+            "categorical_features, with a column of 0 and 1 for each category, to export them"
+        )
     table = TreeTable.of(forests)
     if any(np.any(forest.is_zero_missing) for forest in forests):
         is_zero = graph.op("LessOrEqual", graph.op("Abs", x), graph.constant(ZERO))
