@@ -50,7 +50,7 @@ def streams(options: argparse.Namespace) -> int:
     if source.n_rows <= MOST_IN_MEMORY:
         limits["in memory"] = 100 * source.nbytes
     test = capsule(7200, n_positive=800, seed=77)
-    index = index_groups(test.groups)
+    index, n_groups = index_groups(test.groups), len(source.index().ids)
     rows = [("", "seconds", "decodes", "peak MB", "group AUC", "passes", "new winners")]
     rows.append(("one decode", f"{read:.3g}", "1", "", "", "", ""))
     areas: dict[str, list[float]] = {name: [] for name in limits}
@@ -67,7 +67,7 @@ def streams(options: argparse.Namespace) -> int:
         )
         scores = groupcm.load(path).decision_function(from_arrays(test.X, feature_names=FEATURES))
         areas[name].append(float(group_roc_auc(test.y, scores, index.codes)))
-        rows.append(_row(f"{name}, random_state {seed}", found, read, areas[name][-1]))
+        rows.append(_row(f"{name}, random_state {seed}", found, read, areas[name][-1], n_groups))
         say(f"        group AUC {areas[name][-1]:.4f}")
     if not options.no_xgboost:
         say("    XGBoost, external memory")
@@ -81,7 +81,7 @@ def streams(options: argparse.Namespace) -> int:
             scores=str(path),
         )
         auc = group_roc_auc(test.y, np.load(path), index.codes)
-        rows.append(_row("XGBoost, external memory", found, read, auc))
+        rows.append(_row("XGBoost, external memory", found, read, auc, n_groups))
     machine = facts()
     print(
         f"{machine['cores']} cores, {machine['processor']}; {source.n_rows:,} candidates × "
@@ -95,10 +95,10 @@ def streams(options: argparse.Namespace) -> int:
     return 0
 
 
-def _row(name: str, found: Fresh, read: float, auc: float) -> tuple[str, ...]:
+def _row(name: str, found: Fresh, read: float, auc: float, n_groups: int) -> tuple[str, ...]:
     seconds, passes, new = found.result
     peak = "" if found.peak is None else f"{found.peak / 1e6:.0f}"
-    counts = ("", "") if passes is None else (str(passes), f"{new:,}")
+    counts = ("", "") if passes is None else (str(passes), f"{new:,} ({new / n_groups:.1%})")
     return (name, f"{seconds:.3g}", f"{seconds / read:.3g}", peak, f"{auc:.4f}", *counts)
 
 

@@ -43,7 +43,7 @@ def test_the_gap_is_compared_with_the_objective_and_with_the_gain():
     # Without a gain the gap is compared with the objective alone, and weights that are worse than
     # none are as good as none.
     assert rule.is_met(1.0, 1.0 - 9e-10)
-    assert not rule.is_met(1.0, 1.0 - 2e-9)
+    assert not rule.is_met(1.0, 1.0 - 2e-8)
     assert rule.is_met(1.5, 1.0 - 9e-10)
     assert StopRule(1e-4).is_met(1.0, 1.0 - 9e-5)
     assert not StopRule(1e-4).is_met(np.inf, 1.0)
