@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from groupcm.images.regions import Regions
-from groupcm.images.scoring.vote import vote
+from groupcm.images.scoring.vote import refine, vote
 
 HEIGHT, WIDTH = 12, 16
 
@@ -125,3 +125,48 @@ def test_mistakes(change, sentence):
 def test_no_candidates():
     with pytest.raises(ValueError, match="no candidate"):
         vote(Regions.from_boxes([], HEIGHT, WIDTH), [])
+
+
+def slow_refine(boxes, scores, located, temperature, among, agreement):
+    """The mean edges of the boxes that overlap one of them, box by box."""
+    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:among]
+
+    def iou(a, b):
+        wide, high = min(a[2], b[2]) - max(a[0], b[0]), min(a[3], b[3]) - max(a[1], b[1])
+        shared = max(wide, 0) * max(high, 0)
+        areas = [(c[2] - c[0]) * (c[3] - c[1]) for c in (a, b)]
+        return shared / (sum(areas) - shared)
+
+    total, weights = np.zeros(4), 0.0
+    for j in {*order, located}:
+        if j == located or iou(boxes[j], boxes[located]) >= agreement:
+            total += np.exp(scores[j] / temperature) * np.array(boxes[j])
+            weights += np.exp(scores[j] / temperature)
+    return total / weights
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_refining_is_its_definition(seed):
+    rng = np.random.default_rng(seed)
+    corner = rng.uniform(0, 5, (25, 2))
+    edges = np.concatenate([corner, corner + rng.uniform(3, 7, (25, 2))], axis=1)
+    regions = Regions.from_boxes(edges, HEIGHT, WIDTH)
+    scores = rng.normal(size=25)
+    for temperature, among, agreement in ((0.5, 25, 0.2), (1.0, 12, 0.5), (2.0, 50, 0.7)):
+        options = {"temperature": temperature, "among": among, "agreement": agreement}
+        found = refine(regions, scores, seed, **options)
+        wanted = slow_refine(regions.edges.tolist(), scores, seed, *options.values())
+        assert found.edges[0] == pytest.approx(wanted)
+
+
+def test_masks_are_joined_within_the_mean_box_and_a_lonely_one_stays():
+    masks = np.zeros((3, HEIGHT, WIDTH), dtype=bool)
+    masks[0, 2:5, 1:6], masks[1, 2:5, 1:10] = True, True
+    masks[0, 3, 3] = masks[1, 4, 9] = False
+    masks[2, 9:11, 12:15] = True
+    regions, scores = Regions.from_masks(masks), [1.0, 1.0, 0.5]
+    joined = refine(regions, scores, 0)
+    wanted = masks[0] | masks[1]
+    wanted[:, 8:] = False
+    assert np.array_equal(joined.mask(0), wanted)
+    assert np.array_equal(refine(regions, scores, 2).mask(0), masks[2])

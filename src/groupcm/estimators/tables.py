@@ -26,6 +26,7 @@ from groupcm.estimators.level_columns import (
     patient_column,
     require_nested_columns,
 )
+from groupcm.estimators.place import fit_place
 from groupcm.estimators.table_threshold import require_reachable, tune_on_left_out
 from groupcm.estimators.threshold_choice import goal_of
 from groupcm.estimators.thresholds import held_out_groups_of, keep_notes
@@ -39,6 +40,7 @@ from groupcm.utils.progress import announce_stage
 __all__ = [
     "TableFit",
     "fit_candidates",
+    "fit_place_candidates",
     "fit_tables",
     "set_feature_names",
 ]
@@ -128,6 +130,7 @@ def fit_tables(
     k: int = 1,
     calibrate: str | None = None,
     levels: Mapping[str, str] | None = None,
+    place: Any = None,
 ) -> TableFit:
     """Fit a model to tables of candidates; ``groupcm fit`` calls this function.
 
@@ -169,6 +172,9 @@ def fit_tables(
         ``{"video": "video_id", "patient": "patient_id"}``. They are not features, and the model
         knows them. Folds split no unit of the highest level, or no ``patient``, where it is given
         too and contains whole units of that level.
+    place : estimator, optional
+        Any classifier of groupcm, which is fitted to the positive groups alone and chooses in each
+        group the candidate that locates the object; see `groupcm.estimators.place`.
 
     Returns
     -------
@@ -247,6 +253,8 @@ def fit_tables(
         trained.threshold_, trained.decision_ = model.threshold_, model.decision_
     elif calibrate is not None:
         saved = CalibratedGroupClassifier.of_held_out(model, method=calibrate)
+    if place is not None:
+        fit_place_candidates(trained, place, candidates)
     left_out = model if has_left_out else None
     fit = TableFit(saved, trained, left_out, candidates, tables, seconds, units)
     for part in {id(part): part for part in (saved, model, trained)}.values():
@@ -298,6 +306,33 @@ def fit_candidates(
     with naming_features(candidates.feature_names):
         fit_with(model, known.pop("X"), known.pop("y"), **known)
     set_feature_names(model, candidates.feature_names)
+    return model
+
+
+def fit_place_candidates(model: Any, place: Any, candidates: Candidates) -> Any:
+    """Fit a place model to the positive groups of candidates, which are read into memory.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted to the candidates; gets the place model.
+    place : estimator
+        Is fitted in place.
+    candidates : Candidates
+
+    Returns
+    -------
+    estimator
+        The model.
+    """
+    announce_stage("fitting the place model")
+    index = candidates.group_index
+    rows = np.flatnonzero(candidates.groups_with(candidates.positive)[index.codes])
+    known = candidates.fit_arguments(rows)
+    known["groups"] = index.codes[rows]
+    with naming_features(candidates.feature_names):
+        fit_place(model, place, known.pop("X"), known.pop("y"), **known)
+    set_feature_names(place, candidates.feature_names)
     return model
 
 

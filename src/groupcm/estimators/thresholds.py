@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from groupcm.data.frames import as_frame
@@ -24,7 +25,7 @@ from groupcm.estimators.training.input import leave_out, source_of_columns
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule
 from groupcm.sources.base import Source
 from groupcm.utils.fitted_state import Expected, Maybe, Nullable, Number, PerClass
-from groupcm.utils.state_check import Record
+from groupcm.utils.state_check import Part, Record
 from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
@@ -43,10 +44,11 @@ __all__ = [
 
 _LEFT_OUT = "groups that the folds left out"
 _NUMBER, _RULE = Number(finite=False, nan=False), Record((DecisionRule,))
-#: What a `ThresholdModel` stores. Files of version 0.1 lack both; see `fill_in_threshold`.
+#: What a `ThresholdModel` stores. Files of version 0.1 have none of it; see `fill_in_threshold`.
 THRESHOLD_STATE: Mapping[str, Expected] = {
     "threshold_": Maybe(PerClass(_NUMBER, Nullable(_NUMBER))),
     "decision_": Maybe(PerClass(_RULE, Nullable(_RULE))),
+    "place_": Maybe(Part(ClassifierMixin, {"features": "n_features_in_"})),
 }
 
 
@@ -81,6 +83,7 @@ class ThresholdModel:
 
     threshold_: float | None
     decision_: DecisionRule | None
+    place_: Any  # only where there is a place model; see `groupcm.estimators.place`
 
     # See `keep_notes`; fitting the model again drops them.
     _notes: ModelNotes | None = None
@@ -246,11 +249,12 @@ class ThresholdModel:
 
     def _reset_threshold(self) -> None:
         """Set the default threshold of a model that has just been fitted."""
-        vars(self).pop("_notes", None)
+        for name in ("_notes", "place_"):
+            vars(self).pop(name, None)
         self.threshold_, self.decision_ = None, None
         if len(getattr(self, "classes_", ())) == 2:
-            default = self._default_threshold()
-            self.threshold_, self.decision_ = default.value, default.decision
+            chosen = self._default_threshold()
+            self.threshold_, self.decision_ = chosen.value, chosen.decision
 
 
 def _labelled_groups(

@@ -188,7 +188,7 @@ def _spread(n: int, wanted: int) -> Index:
 
 
 def _case(candidates: ScoredCandidates, group: int, because: Sequence[FeatureContribution]) -> Case:
-    winner = int(candidates.winner[group])
+    located = int(candidates.located[group])
     by_patient, patient_of = candidates.by_patient, candidates.group_patient
     patient = None
     if by_patient is not None and patient_of is not None:
@@ -198,9 +198,9 @@ def _case(candidates: ScoredCandidates, group: int, because: Sequence[FeatureCon
     return Case(
         group=str(candidates.index.ids[group]),
         score=float(candidates.group_score[group]),
-        winner_row=winner,
+        winner_row=located,
         patient=patient,
-        is_winner_positive=bool(candidates.is_positive[winner]) if is_judged else None,
+        is_winner_positive=bool(candidates.is_positive[located]) if is_judged else None,
         contributions=because,
-        winner_overlap=None if overlap is None else float(overlap[winner]),
+        winner_overlap=None if overlap is None else float(overlap[located]),
     )

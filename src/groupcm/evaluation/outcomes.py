@@ -26,7 +26,7 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
     rows, alarm = candidates.all_rows, is_alarm(score, threshold.value)
     clusters = candidates.group_clusters
     judged = alarm & positive & candidates.group_has_labels
-    detected = candidates.winner[judged]
+    detected = candidates.located[judged]
     sensitivity = share_interval(alarm[positive], clusters[positive], level=level)
     specificity = share_interval(~alarm[~positive], clusters[~positive], level=level)
     found = {"sensitivity": sensitivity, "specificity": specificity}
@@ -100,7 +100,8 @@ def localisation_of(
 
         share = #{k : o_i*(k) ≥ t} / n+,    n_reachable = #{k : max_{i∈G_k} o_i ≥ t}
 
-    where o_i is the overlap of candidate i with the object and t is ``least_overlap``.
+    where o_i is the overlap of candidate i with the object and t is ``least_overlap``. Of a model
+    with a place model, i*(k) is the candidate that the latter chooses.
 
     Parameters
     ----------
@@ -140,8 +141,8 @@ def localisation_of(
     if not positive.any():
         return None
     is_on = candidates.overlap >= least_overlap  # a NaN is not an overlap
-    winner = candidates.winner[positive]
-    hits = is_on[winner] & (winner >= 0)  # without candidates there is no winner
+    located = candidates.located[positive]
+    hits = is_on[located] & (located >= 0)  # without candidates there is no winner
     reachable = candidates.with_empty(candidates.index.maxima(is_on), False)
     return Localisation(
         n_positive_groups=len(hits),

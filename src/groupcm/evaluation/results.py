@@ -272,7 +272,10 @@ class Importance:
 
 @dataclass(frozen=True)
 class Case:
-    """A group to look at, and the candidate that gave it its score."""
+    """A group to look at, and the candidate that locates the object.
+
+    It is the winner, or the choice of the place model; the contributions explain the score.
+    """
 
     group: str
     score: float

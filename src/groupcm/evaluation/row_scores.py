@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from groupcm.estimators.place import place_scores
 from groupcm.estimators.scoring import GroupScores
 from groupcm.evaluation.scored import ScoredCandidates, rows_with_missing
 from groupcm.evaluation.scoring import positive_rows, score_source, scores_of
@@ -47,7 +48,7 @@ def score_rows(model: Any, candidates: Candidates) -> ScoredCandidates:
         return score_source(model, candidates.X, by_patient=by_patient, **candidates.annotation())
     is_positive = positive_rows(model, candidates.labels)
     with _named_by_order():
-        scores = scores_of(model, candidates.X)
+        scores, place = scores_of(model, candidates.X), place_scores(model, candidates.X)
     marks = candidates.annotation()
     return ScoredCandidates(
         candidates.group_index,
@@ -58,6 +59,7 @@ def score_rows(model: Any, candidates: Candidates) -> ScoredCandidates:
         objects=marks.get("objects"),
         annotated=marks.get("annotated"),
         has_missing=rows_with_missing(candidates.X),
+        place=place,
     )
 
 

@@ -136,6 +136,8 @@ class ScoredCandidates:
         The distance of the centres of each candidate and its object.
     has_missing : ndarray of bool of shape (n,), or None
         Which candidates have a missing feature; None where none has, or it is not known.
+    place : ndarray of shape (n,), or None
+        The score of each candidate by the place model; None for a model without one.
     """
 
     index: GroupIndex
@@ -153,6 +155,7 @@ class ScoredCandidates:
     centre_inside: NDArray[Any] | None = None
     centre_distance: NDArray[np.floating] | None = None
     has_missing: NDArray[np.bool_] | None = None
+    place: Vector | None = None
 
     def __post_init__(self) -> None:
         if np.isnan(self.score).any():
@@ -255,6 +258,13 @@ class ScoredCandidates:
     def winner(self) -> NDArray[np.intp]:
         """The row of each group that has the largest score; -1 without candidates."""
         return self.with_empty(self.index.winners(self.score), -1)
+
+    @cached_property
+    def located(self) -> NDArray[np.intp]:
+        """The row of each group that locates the object: the winner, or by the place model."""
+        if self.place is None:
+            return self.winner
+        return self.with_empty(self.index.winners(self.place), -1)
 
     @cached_property
     def group_patient(self) -> NDArray[np.intp] | None:

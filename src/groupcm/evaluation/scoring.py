@@ -21,6 +21,7 @@ from groupcm.data.validation import (
     check_length,
     distinct,
 )
+from groupcm.estimators.place import place_scores
 from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.training.input import leave_out
 from groupcm.evaluation.listed import EmptyGroups
@@ -101,6 +102,7 @@ def score_candidates(
         levels=units,
         columns=more,
         has_missing=rows_with_missing(matrix),
+        place=place_scores(model, X),
     )
 
 
@@ -327,6 +329,7 @@ def score_source(
         objects,
         source.overlap_of(np.arange(source.n_rows)) if source.has_overlap else None,
         annotated,
+        place=place_scores(model, source),
     )
 
 

@@ -18,6 +18,7 @@ from groupcm.data.tables.formats import check_not_input, write_table
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.level_columns import read_level_columns, require_nested_columns
+from groupcm.estimators.place import place_model
 from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.shift import Shift, compare_with_profile, drawn_values, warn_of_shift
 from groupcm.estimators.training.profile import profile_of
@@ -64,8 +65,9 @@ class TableScores:
     table : pyarrow.Table
         One row per group: ``group``, ``score``, ``winner``, ``alarm`` (whether the score is at
         least the model's threshold), and ``probability`` where the model is calibrated; with more
-        than two classes one score and one winner per class. A group without candidates has the
-        score -inf, the winner -1, and never an alarm.
+        than two classes one score and one winner per class. With a place model also ``located``,
+        the candidate that it chooses. A group without candidates has the score -inf, the winner
+        -1, and never an alarm.
     n_rows : int
         The number of candidates.
     threshold : ChosenThreshold or None
@@ -313,6 +315,10 @@ def _score(model: Any, candidates: Candidates, listed: AllGroups | None) -> Tabl
     proposed = group_scores_of_rows(model, candidates)
     found = among_all_groups(proposed, None if listed is None else listed.ids)
     table = _table(model, found)
+    place = place_model(model)
+    if place is not None:
+        located = among_all_groups(group_scores_of_rows(place, candidates), found.group).winner
+        table = table.add_column(3, "located", pa.array(located))
     shift = _shift(model, candidates, table)
     threshold = threshold_of(model) if found.score.ndim == 1 else None
     auc: Sequence[GroupAuc] = ()

@@ -76,12 +76,12 @@ def draw_overlay(
             canvas.outline(found.regions, int(place), _FOUND, thickness=0.45)
     colour = _NO_ALARM if found.alarm is False else _FOUND
     if found.located >= 0:
-        canvas.outline(found.regions, found.located, colour)
+        canvas.outline(found.place, 0, colour)
     if truth is not None:
         # Drawn last: where both agree, the outline shows between the dashes.
         for place in range(len(truth)):
             canvas.outline(truth, place, _TRUTH, thickness=0.8, dashed=True)
-    place = found.regions.edges[found.located] if found.located >= 0 else np.zeros(4)
+    place = found.place.edges[0] if found.located >= 0 else np.zeros(4)
     canvas.tag(_score_text(found), place, colour)
     return canvas.pixels()
 

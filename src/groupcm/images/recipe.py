@@ -21,6 +21,7 @@ from groupcm.images.features.user_families import (
     field_types,
     registered_families,
 )
+from groupcm.images.highlights import HIGHLIGHTS, fill_highlights
 from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
@@ -36,7 +37,8 @@ __all__ = [
     "trained_names",
 ]
 
-_VERSION = 1
+# Recipes that keep highlights are written in the first form, which older versions read.
+_FIRST_VERSION, _VERSION = 1, 2
 _LONGEST_SIDE = 512
 # A recipe may come from an untrusted model: no value is larger than this, nor of another type.
 _LARGEST = 10_000
@@ -87,6 +89,9 @@ class Recipe:
     longest_side
         Larger pictures are downscaled to this side. The regions of candidates are in pixels of
         the original picture nevertheless.
+    highlights : {"keep", "fill"}
+        Whether specular highlights are filled in before candidates are found and measured; see
+        `groupcm.images.highlights`.
 
     Examples
     --------
@@ -103,11 +108,16 @@ class Recipe:
     proposals: Proposals = field(default_factory=Proposals.default)
     features: tuple[FeatureFamily, ...] = DEFAULT_FAMILIES
     longest_side: int = _LONGEST_SIDE
+    highlights: str = "keep"
 
     def __post_init__(self) -> None:
         if self.longest_side < 1:
             raise ParameterError(
                 Argument("longest_side"), f" is {self.longest_side}; it must be 1 or more"
+            )
+        if self.highlights not in HIGHLIGHTS:
+            raise ParameterError(
+                Argument("highlights"), f" is {self.highlights!r}; it must be 'keep' or 'fill'"
             )
         names = self.feature_names
         if not names:
@@ -151,10 +161,23 @@ class Recipe:
 
         The last part is the index of each candidate in ``given``, or -1.
         """
-        view = View.of(pixels, self.longest_side)
+        view = self._view(pixels)
         if given is not None:
             view.given = resized(given, view.height, view.width)
         return view, *self.proposals.with_origin(view)
+
+    def measured(self, pixels: Pixels, regions: Regions) -> Float32:
+        """Return the features of regions of a picture that are known already, shape (n, d).
+
+        The pixels may be those of the picture at another size.
+        """
+        view = self._view(pixels)
+        there = resized(regions, view.height, view.width)
+        return np.concatenate([each.measure(view, there) for each in self.features], axis=1)
+
+    def _view(self, pixels: Pixels) -> View:
+        view = View.of(pixels, self.longest_side)
+        return view if self.highlights == "keep" else View(fill_highlights(view.rgb))
 
     @property
     def is_fitted(self) -> bool:
@@ -177,8 +200,10 @@ class Recipe:
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
         known = STORED_FAMILIES | registered_families()
+        changed = {} if self.highlights == "keep" else {"highlights": self.highlights}
         return {
-            "version": _VERSION,
+            "version": _VERSION if changed else _FIRST_VERSION,
+            **changed,
             "longest_side": self.longest_side,
             "at_most": self.proposals.at_most,
             "distinct": self.proposals.distinct,
@@ -194,7 +219,7 @@ class Recipe:
         --------
         >>> Recipe.from_json({"version": 99})
         Traceback (most recent call last):
-        ValueError: the recipe has the form 99, newer than 1, the newest that is known here
+        ValueError: the recipe has the form 99, newer than 2, the newest that is known here
         """
         version = plain.get("version")
         if not isinstance(version, int) or version > _VERSION:
@@ -211,7 +236,9 @@ class Recipe:
             _from_plain(part, STORED_FAMILIES | registered_families(), "family of features")
             for part in plain["features"]
         )
-        return cls(proposals, features, plain["longest_side"])
+        highlights = plain.get("highlights", "keep")
+        _require_type("highlights", highlights, "str")
+        return cls(proposals, features, plain["longest_side"], highlights)
 
 
 def _to_plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:

@@ -34,6 +34,7 @@ def recipe_named(
     family: Sequence[str] = (),
     at_most: int | None = None,
     longest_side: int | None = None,
+    highlights: str = "keep",
     with_given: bool = False,
     cache: str | os.PathLike[str] | None = None,
 ) -> Recipe:
@@ -65,6 +66,8 @@ def recipe_named(
         The largest number of candidates per picture.
     longest_side : int, optional
         Larger pictures are shrunk to it.
+    highlights : {"keep", "fill"}
+        Whether specular highlights are filled in first.
     with_given : bool
         Whether the candidates of a detector are added to the default proposals.
     cache : path, optional
@@ -105,6 +108,7 @@ def recipe_named(
     recipe = Recipe(
         replace(default, parts=parts, at_most=default.at_most if at_most is None else at_most),
         (*families, *by_user, *embeddings),
+        highlights=highlights,
     )
     return recipe if longest_side is None else replace(recipe, longest_side=longest_side)
 

@@ -154,10 +154,19 @@ def train_folder(
         table = home / f"{part}.parquet"
         if part == TEST:  # with the components of the training pictures
             recipe = _with_components(home / f"{TRAIN}.parquet", choices).with_cache(cache)
-        stamp = _stamp(pictures, split, part, recipe)
+        copies = choices.augment if part == TRAIN else 0
+        stamp = _stamp(pictures, split, part, recipe, copies)
         if not state.is_current(part, stamp, table):
             with _quiet_about_masks():
-                propose_folder(pictures.folder, table, recipe=recipe, split=part, **known, **work)
+                propose_folder(
+                    pictures.folder,
+                    table,
+                    recipe=recipe,
+                    split=part,
+                    augment=copies,
+                    **known,
+                    **work,
+                )
             state.note(part, stamp)
     train, test = home / "train.parquet", home / "test.parquet"
     choice, name = None, choices.model
@@ -169,7 +178,10 @@ def train_folder(
         name = choice.name
     validation = tree_validation(read_candidates(train)) if name == "trees" else None
     model = model_named(name, seed=choices.seed, folds=min(5, n_units), validation=validation)
-    fit = fit_tables(model, train, specificity=choices.specificity)
+    place = choices.place
+    if place is not None:
+        place = model_named(place, seed=choices.seed, folds=min(5, n_units))
+    fit = fit_tables(model, train, specificity=choices.specificity, place=place)
     save(fit.model, home / "model.json", notes=fit_notes(fit))
     saved = read(home / "model.json")
     evaluation = evaluate_tables(
@@ -187,6 +199,7 @@ def train_folder(
             saved,
             pictures.folder,
             home / "scores.parquet",
+            refine=choices.refine,
             overlays=home / "overlays",
             split=TEST,
             missing_pictures="skip",
@@ -300,11 +313,18 @@ def _with_components(table: Path, choices: TrainingChoices) -> Recipe:
     return replace(recipe, features=with_networks(recipe.features, choices.network))
 
 
-def _stamp(pictures: PictureSet, split: dict[str, str], part: str, recipe: Recipe) -> str:
+def _stamp(
+    pictures: PictureSet, split: dict[str, str], part: str, recipe: Recipe, copies: int
+) -> str:
     """Return a digest of all that a table of candidates depends on."""
     names = [name for name, each in split.items() if each == part]
     files = [(pictures.folder / name.partition("#")[0]).stat() for name in names]
-    content: list[Any] = [recipe.to_json(), names, [pictures.patients.get(n) for n in names]]
+    content: list[Any] = [
+        recipe.to_json(),
+        copies,
+        names,
+        [pictures.patients.get(n) for n in names],
+    ]
     content += [[(file.st_size, file.st_mtime_ns) for file in files]]
     content += [[repr(pictures.annotations[name]) for name in names]]
     return hashlib.sha256(repr(content).encode()).hexdigest()

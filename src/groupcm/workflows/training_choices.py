@@ -44,6 +44,12 @@ class TrainingChoices:
         The share of patients, or of pictures where patients are not known, that is held out.
     model : {"auto", "linear", "trees"}
         With "auto" both are tried on a quarter of the training patients, and the better is kept.
+    place : {"linear", "trees"}, optional
+        A second model, fitted to the pictures with an object alone, that chooses the candidate that
+        locates it; see `groupcm.estimators.place`.
+    refine : bool, default=False
+        In scores and overlays, join or trim that candidate; see
+        `groupcm.images.scoring.vote.refine`.
     specificity : float, default=0.9
         The specificity that the threshold keeps on groups that folds left out.
     proposals, features : tuple of str
@@ -53,6 +59,10 @@ class TrainingChoices:
     cache : str, optional
         The folder for the outputs of networks; by default ``cache`` in the output folder. With one
         folder for several trainings, the same pictures are not computed again.
+    highlights : {"keep", "fill"}
+        Whether specular highlights are filled in; see `groupcm.images.highlights`.
+    augment : int, default=0
+        Changed copies of each training picture; see `groupcm.images.augmentation`.
     skip_unreadable : bool, default=False
         List pictures that cannot be read and continue without them.
     workers : int, optional
@@ -75,6 +85,8 @@ class TrainingChoices:
     windows: str | None = None
     test_share: float = 0.25
     model: str = "auto"
+    place: str | None = None
+    refine: bool = False
     specificity: float = SPECIFICITY
     proposals: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
@@ -87,17 +99,20 @@ class TrainingChoices:
     cache: str | None = None
     at_most: int | None = None
     longest_side: int | None = None
+    highlights: str = "keep"
+    augment: int = 0
     skip_unreadable: bool = False
     workers: int | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, known in (("model", _MODELS), ("network_mode", NETWORK_MODES)):
+        known = {"model": _MODELS, "network_mode": NETWORK_MODES, "place": MODELS}
+        for name, values in known.items():
             value = getattr(self, name)
-            if value not in known:
+            if value not in values and (name, value) != ("place", None):
                 raise ParameterError(
                     Argument(name),
-                    f" is {value!r}; it must be one of {', '.join(map(repr, known))}",
+                    f" is {value!r}; it must be one of {', '.join(map(repr, values))}",
                 )
         if not 0.0 < self.test_share <= 0.5:
             raise ParameterError(
@@ -124,6 +139,7 @@ class TrainingChoices:
             family=self.family,
             at_most=self.at_most,
             longest_side=self.longest_side,
+            highlights=self.highlights,
         )
 
     def to_toml(self) -> str:

@@ -21,7 +21,7 @@ from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.estimators.hyperparameters import LINEAR, PLUGINS, check_parameters
 from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import fit_tables
-from groupcm.evaluation.model_choice import choose_model, tree_validation
+from groupcm.evaluation.model_choice import choose_model, model_named, tree_validation
 from groupcm.features import feature_map_named
 from groupcm.persistence.model_file import save
 from groupcm.report.model_card import fit_notes
@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             k=getattr(arguments, "k", 1),
             calibrate=getattr(arguments, "calibrate", None),
             levels=arguments.levels,
+            place=None if arguments.place is None else model_named(arguments.place),
         )
         notes = fit_notes(fit)
     # Trees are calibrated in any case, since that leaves groups out for the threshold.

@@ -54,6 +54,7 @@ def _propose(arguments: argparse.Namespace) -> Proposed:
             most_pixels=arguments.most_pixels,
             video=arguments.video,
             every=arguments.every,
+            augment=arguments.augment or 0,
         )
 
 
@@ -72,6 +73,7 @@ def recipe_from(arguments: argparse.Namespace) -> Recipe:
         family=arguments.family,
         at_most=arguments.at_most,
         longest_side=arguments.longest_side,
+        highlights=getattr(arguments, "highlights", "keep"),
         with_given=arguments.given is not None,
         cache=arguments.cache,
     )

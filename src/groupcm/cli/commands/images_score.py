@@ -29,6 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.folder,
             arguments.output,
             vote=arguments.vote,
+            refine=arguments.refine,
             threshold=arguments.threshold,
             marks=arguments.marks,
             overlays=arguments.overlays,

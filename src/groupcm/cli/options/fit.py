@@ -65,6 +65,12 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
         help="a linear score with a certificate, gradient-boosted trees, or the better one on a "
         "quarter of the groups (default: %(default)s)",
     )
+    parser.add_argument(
+        "--place",
+        choices=("linear", "trees"),
+        help="also fit a second model to the positive groups alone, which chooses the candidate "
+        "that locates the object; both are in one file",
+    )
     _add_fold_options(parser.add_argument_group("folds that leave groups out"))
     _add_hyperparameters(parser.add_argument_group("both models"), BOTH_MODELS.values())
     linear = parser.add_argument_group("linear model (see GroupClassifier)")

@@ -11,6 +11,7 @@ import argparse
 from groupcm.cli.options.common import number, whole
 from groupcm.cli.options.networks import add_networks
 from groupcm.cli.options.pictures import (
+    add_augment,
     add_category,
     add_methods,
     add_processes,
@@ -22,7 +23,8 @@ __all__ = ["CHOICES", "add_train"]
 #: The choices that have an option, by their names in Python.
 CHOICES = (
     *("annotations", "patients", "category", "unannotated", "mask_values", "windows", "test_share"),
-    *("model", "specificity", "proposals", "features", "at_most", "longest_side"),
+    *("model", "place", "refine", "specificity", "proposals", "features"),
+    *("at_most", "longest_side", "highlights", "augment"),
     *("network", "network_mode", "components", "crop_size", "context", "family", "cache"),
     *("skip_unreadable", "workers", "seed"),
 )
@@ -56,6 +58,7 @@ def add_train(parser: argparse.ArgumentParser) -> None:
     _add_model(parser.add_argument_group("model"))
     candidates = parser.add_argument_group("candidates")
     add_methods(candidates)
+    add_augment(candidates)
     add_networks(candidates)
     work = parser.add_argument_group("work")
     add_skip_unreadable(work)
@@ -110,6 +113,18 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
         "--model",
         choices=("auto", "linear", "trees"),
         help="with auto, the better one on a quarter of the training patients (default: auto)",
+    )
+    group.add_argument(
+        "--place",
+        choices=("linear", "trees"),
+        help="fit a second model to the pictures with an object alone, which chooses the candidate "
+        "that locates it (default: the model of the score locates it, too)",
+    )
+    group.add_argument(
+        "--refine",
+        action="store_true",
+        help="in scores and overlays, join or trim the candidate that locates the object with "
+        "others that overlap it",
     )
     group.add_argument(
         "--specificity",

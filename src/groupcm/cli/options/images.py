@@ -11,6 +11,7 @@ from groupcm.cli.options.common import names, number, whole
 from groupcm.cli.options.image_training import add_train
 from groupcm.cli.options.networks import add_networks, add_networks_of_model
 from groupcm.cli.options.pictures import (
+    add_augment,
     add_category,
     add_methods,
     add_processes,
@@ -67,6 +68,7 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         "for held-out pictures; the options below then have no effect",
     )
     add_methods(candidates)
+    add_augment(candidates)
     _add_given(candidates)
     add_networks(candidates)
     _add_labelling(parser)
@@ -115,6 +117,11 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     )
     where.add_argument(
         "--vote", action="store_true", help="let the best candidates vote on where the object is"
+    )
+    where.add_argument(
+        "--refine",
+        action="store_true",
+        help="join or trim the candidate that locates the object with others that overlap it",
     )
     where.add_argument(
         "--marks", metavar="FILE", help="write the marked candidates as annotations: .json (COCO)"

@@ -5,11 +5,14 @@ Only the standard library is imported here, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import argparse
+
 from groupcm.cli.options.common import names, whole
 
 __all__ = [
     "FEATURES",
     "PROPOSALS",
+    "add_augment",
     "add_category",
     "add_methods",
     "add_processes",
@@ -65,6 +68,25 @@ def add_methods(candidates) -> None:
         type=whole,
         metavar="N",
         help="shrink larger pictures to this many pixels (default: 512)",
+    )
+    candidates.add_argument(
+        "--highlights",
+        choices=("keep", "fill"),
+        default=argparse.SUPPRESS,
+        help="fill in small white reflections of the lamp from what is around them, before "
+        "candidates are found and measured (default: keep)",
+    )
+
+
+def add_augment(group) -> None:
+    """Add ``--augment``."""
+    group.add_argument(
+        "--augment",
+        type=whole,
+        metavar="N",
+        help="train on N changed copies of each picture, too, in another brightness, colour "
+        "temperature, sharpness, JPEG quality and scale; each takes about the time to measure the "
+        "picture (default: 0)",
     )
 
 

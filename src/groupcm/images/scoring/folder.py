@@ -19,6 +19,7 @@ from typing import Any
 from groupcm.annotations import Annotations
 from groupcm.data.tables.formats import TableFile, check_table_name, open_table
 from groupcm.errors import Argument, InputError
+from groupcm.estimators.place import place_model
 from groupcm.estimators.shift import Shift
 from groupcm.images.listing import list_pictures
 from groupcm.images.overlay import check_overlay_folder, overlay_names
@@ -67,6 +68,7 @@ def score_folder(
     output: _Path | None = None,
     *,
     vote: bool = False,
+    refine: bool = False,
     threshold: float | None = None,
     marks: _Path | None = None,
     overlays: _Path | None = None,
@@ -101,6 +103,9 @@ def score_folder(
         The table to write: .parquet, .csv or .arrow. By default none is written.
     vote
         Let the best candidates vote where the object is; the score stays the winner's.
+    refine
+        Join or trim the region that locates the object with candidates that overlap it; see
+        `groupcm.images.scoring.vote.refine`.
     threshold
         Pictures and candidates that score at least this are marked; by default the threshold of
         the model.
@@ -158,7 +163,9 @@ def score_folder(
     if threshold is not None and not isfinite(threshold):
         raise InputError(Argument("threshold"), f" is {threshold}; it must be a number")
     table = _open_table(folder, overlays=overlays, given=given, video=video)
-    scorer = PictureScorer.of_saved(model, name, vote=vote, threshold=threshold, networks=networks)
+    scorer = PictureScorer.of_saved(
+        model, name, vote=vote, refine=refine, threshold=threshold, networks=networks
+    )
     scorer.recipe = scorer.recipe.with_cache(cache)
     if table is not None:
         _check_recipe(table, model.notes.get("recipe"), scorer, name)
@@ -192,7 +199,7 @@ def score_folder(
     scores = PictureScores(
         probability=hasattr(scorer.model, "calibrator_"),
         threshold=scorer.threshold,
-        vote=scorer.vote,
+        vote=scorer.vote or place_model(scorer.model) is not None,
         category=None if marks is None else _CATEGORY,
         notes=notes,
     )

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from groupcm.annotations import Region
 from groupcm.errors import InputError
 from groupcm.estimators.group_model import GroupModel, decision_in_order
+from groupcm.estimators.place import place_model
 from groupcm.images.features.network_embedding import with_networks
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe, needed_part, noted_recipe, trained_names
 from groupcm.images.regions import Regions
+from groupcm.images.scoring.vote import refine as refined
 from groupcm.images.scoring.vote import vote as voted
 from groupcm.metrics.decision import is_alarm, resolve_threshold
 from groupcm.utils.merged_warnings import ignore_warnings
@@ -63,8 +65,8 @@ class PictureScore:
     winner
         The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
     located
-        The candidate that locates the object: the winner, or the one that was voted for;
-        -1 where nothing was proposed.
+        The candidate that locates the object: the winner, the choice of the place model, or the
+        one that was voted for; -1 where nothing was proposed.
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
@@ -72,6 +74,11 @@ class PictureScore:
     drawn
         The features of one candidate, drawn at random but always the same, in the model's order:
         by those of many pictures, these are compared with the training.
+    place_scores
+        The scores of the candidates by the place model, shape (n,); None without one.
+    refined
+        The region ``located``, joined with or trimmed by candidates that overlap it; None where it
+        was not refined.
     """
 
     name: str
@@ -82,6 +89,15 @@ class PictureScore:
     probability: float | None = None
     threshold: float | None = None
     drawn: NDArray[np.float32] | None = None
+    place_scores: NDArray[np.float64] | None = None
+    refined: Regions | None = None
+
+    @property
+    def place(self) -> Regions:
+        """The region that locates the object, alone; none where nothing was proposed."""
+        if self.refined is not None:
+            return self.refined
+        return self.regions.take([self.located] if self.located >= 0 else [])
 
     @property
     def score(self) -> float:
@@ -118,6 +134,8 @@ class PictureScorer:
         How candidates and features are made.
     vote
         Let the best candidates vote where the object is; the score stays the winner's.
+    refine
+        Join or trim the region that locates the object; see `groupcm.images.scoring.vote.refine`.
     threshold
         See `PictureScore`.
 
@@ -140,9 +158,10 @@ class PictureScorer:
         recipe: Recipe,
         *,
         vote: bool = False,
+        refine: bool = False,
         threshold: float | None = None,
     ) -> None:
-        self.model, self.vote, self.threshold = model, vote, threshold
+        self.model, self.vote, self.refine, self.threshold = model, vote, refine, threshold
         self.features = trained_names(model, recipe)
         self.recipe = needed_part(recipe, self.features)
         place = {name: at for at, name in enumerate(self.recipe.feature_names)}
@@ -155,6 +174,7 @@ class PictureScorer:
         path: str = "the model",
         *,
         vote: bool = False,
+        refine: bool = False,
         threshold: float | None = None,
         networks: Sequence[str | os.PathLike[str]] = (),
     ) -> PictureScorer:
@@ -167,7 +187,7 @@ class PictureScorer:
         recipe = noted_recipe(saved.notes, path)
         recipe = replace(recipe, features=with_networks(recipe.features, networks))
         value = None if chosen is None else chosen.value
-        return cls(saved.model, recipe, vote=vote, threshold=value)
+        return cls(saved.model, recipe, vote=vote, refine=refine, threshold=value)
 
     def __call__(
         self, pixels: Pixels, name: str = "", given: Sequence[Region] | None = None
@@ -218,7 +238,9 @@ class PictureScorer:
             return PictureScore(name, regions, np.empty(0), -1, -1, chance, self.threshold)
         scores = _scores(self.model, values)
         winner = int(np.argmax(scores))
-        located = voted(regions, scores) if self.vote else winner
+        chooser = place_model(self.model)
+        place = scores if chooser is None else _scores(chooser, values)
+        located = voted(regions, place) if self.vote else int(np.argmax(place))
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
         return PictureScore(
             name,
@@ -229,6 +251,8 @@ class PictureScorer:
             probability,
             self.threshold,
             values[crc32(name.encode()) % len(values)],
+            None if chooser is None else place,
+            refined(regions, place, located) if self.refine else None,
         )
 
 

@@ -73,7 +73,7 @@ class ScoredPicture:
     n_candidates
         How many there were.
     place
-        The candidate ``located``, alone; none where nothing was proposed.
+        The region that locates the object, alone; none where nothing was proposed.
     n_marked
         How many candidates score at least the threshold; None without one.
     marks, mark_scores
@@ -81,7 +81,8 @@ class ScoredPicture:
     is_positive
         Whether an object is annotated in it; None where it is unannotated.
     winner_overlap, vote_overlap
-        Largest overlap (IoU of boxes) of the winner, and of the candidate that the best ones vote
+        Largest overlap (IoU of boxes) of the region that locates the object (the winner, unless the
+        scorer votes, refines or has a place model), and of the candidate that the best ones vote
         for, with an object; None where there is no object.
     has_small_range
         See `groupcm.images.reading.has_small_range`; False where no pixels were read.
@@ -167,7 +168,7 @@ class Scoring:
             winner=found.winner,
             located=found.located,
             n_candidates=len(found.regions),
-            place=found.regions.take([found.located] if found.located >= 0 else []),
+            place=found.place,
             n_marked=None if found.threshold is None else len(marked),
             marks=found.regions.take(marked) if self.keep_marks else None,
             mark_scores=found.scores[marked] if self.keep_marks else None,
@@ -181,9 +182,11 @@ class Scoring:
 def _overlaps(found: PictureScore, objects: Regions) -> tuple[float, float]:
     if found.winner < 0:
         return 0.0, 0.0
-    two = found.regions.take([found.winner, vote(found.regions, found.scores)])
-    winner, voted = overlap(two, objects, "box_iou").max(axis=1).tolist()
-    return winner, voted
+    scores = found.scores if found.place_scores is None else found.place_scores
+    voted = found.regions.take([vote(found.regions, scores)])
+    both = Regions.joined([found.place, voted])
+    place, vote_overlap = overlap(both, objects, "box_iou").max(axis=1).tolist()
+    return place, vote_overlap
 
 
 def marks_of(

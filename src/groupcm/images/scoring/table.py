@@ -61,8 +61,8 @@ class PictureScores:
     Parameters
     ----------
     probability, vote
-        Whether pictures have a probability, and a candidate that was voted for; there are columns
-        for what they have.
+        Whether pictures have a probability, and a candidate that locates the object (by vote, or by
+        a place model) other than the winner; there are columns for what they have.
     threshold
         Pictures that score at least this raise an alarm; None without columns for that.
     category

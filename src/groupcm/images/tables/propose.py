@@ -15,15 +15,16 @@ from groupcm import __version__
 from groupcm.annotations import Annotations
 from groupcm.data.tables.formats import PARQUET
 from groupcm.errors import Argument, InputError
+from groupcm.images.augmentation import copy_name, draw_change
 from groupcm.images.listing import list_pictures
 from groupcm.images.parallel import Unreadable, map_pictures
 from groupcm.images.patients import PictureNotes, notes_of
 from groupcm.images.proposals import Given
 from groupcm.images.reading import MOST_PIXELS, Pixels, has_small_range, warn_of_small_ranges
-from groupcm.images.recipe import Recipe
+from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.recipe_fitting import fit_recipe
 from groupcm.images.tables._checkpoint import DonePicture, Parts
-from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
+from groupcm.images.tables.labelling import Labelling, Labels, Proposed, Tally, picture_notes
 from groupcm.images.tables.table import as_stored, candidate_rows, candidate_schema
 from groupcm.images.tables.tasks import (
     FolderTasks,
@@ -39,6 +40,7 @@ from groupcm.utils.progress import announce_stage
 __all__ = ["FoundRows", "Proposed", "Proposing", "propose_folder"]
 
 _Path = str | os.PathLike[str]
+_MOST_COPIES = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +65,15 @@ class Proposing:
         The rule for labels; None without annotations.
     where
         The name of the annotations in errors.
+    copies
+        The number of changed copies of each picture; see `groupcm.images.augmentation`.
     """
 
     recipe: Recipe
     schema: pa.Schema
     labelling: Labelling | None = None
     where: str = "the annotations"
+    copies: int = 0
 
     def __call__(self, task: ProposalTask, pixels: Pixels) -> FoundRows:
         """Return the candidates of a picture with features and labels."""
@@ -78,15 +83,29 @@ class Proposing:
             raise InputError(f"the picture {task.name}: {error}") from error
         small_range = {"small_range": True} if has_small_range(pixels) else {}
         if self.labelling is None or task.marked is None:
-            rows = candidate_rows(self.schema, task.name, found, None, task.patient, task.split)
-            return FoundRows(rows, small_range)
+            return FoundRows(self._rows(task, pixels, found, None), small_range)
         height, width = pixels.shape[:2]
         objects = object_regions(task.name, task.marked, height, width, self.where)
         candidates = as_stored(found.regions)
         labels = self.labelling.of(candidates, objects)
-        rows = candidate_rows(self.schema, task.name, found, labels, task.patient, task.split)
         notes = picture_notes(candidates, objects, labels, self.labelling.overlap)
-        return FoundRows(rows, notes | small_range)
+        return FoundRows(self._rows(task, pixels, found, labels), notes | small_range)
+
+    def _rows(
+        self, task: ProposalTask, pixels: Pixels, found: PictureCandidates, labels: Labels | None
+    ) -> pa.RecordBatch:
+        """Return the rows of a picture, and of its changed copies, which have the same patient."""
+        patient = task.patient
+        if self.copies and patient is None:
+            patient = task.name
+        about = labels, patient, task.split
+        rows = [candidate_rows(self.schema, task.name, found, *about)]
+        for number in range(1, self.copies + 1):
+            changed = draw_change(task.name, number)(pixels)
+            values = self.recipe.measured(changed, found.regions)
+            copy = PictureCandidates(found.regions, values)
+            rows.append(candidate_rows(self.schema, copy_name(task.name, number), copy, *about))
+        return rows[0] if len(rows) == 1 else pa.concat_batches(rows)
 
     def settings(self) -> dict[str, Any]:
         """Return plain values on which the rows of all pictures depend."""
@@ -95,6 +114,7 @@ class Proposing:
             "recipe": self.recipe.to_json(),
             "columns": self.schema.names,
             "labelling": None if self.labelling is None else asdict(self.labelling),
+            "copies": self.copies,
         }
 
 
@@ -118,6 +138,7 @@ def propose_folder(
     most_pixels: int = MOST_PIXELS,
     video: _Path | None = None,
     every: int = 1,
+    augment: int = 0,
 ) -> Proposed:
     """Write the candidates of all pictures, with their features, to one Parquet file.
 
@@ -166,6 +187,10 @@ def propose_folder(
         Larger pictures count as unreadable.
     video, every
         Use every ``every``-th frame of a video instead of a folder.
+    augment
+        Add so many copies of each picture in another brightness, colour temperature, sharpness,
+        JPEG quality and scale, with the same candidates; see `groupcm.images.augmentation`. Copies
+        have the patient of their picture, or the picture itself. For training tables only.
 
     Examples
     --------
@@ -180,6 +205,11 @@ def propose_folder(
     (3, 1, 1)
     """
     output = check_output(output, endings=PARQUET)
+    if not 0 <= augment <= _MOST_COPIES:
+        raise InputError(
+            Argument("augment"),
+            f" is {augment}; it is the number of copies of each picture, 0 to {_MOST_COPIES}",
+        )
     if (folder is None) == (video is None):
         raise InputError("give either a folder of pictures or ", Argument("video"))
     if annotations is None and category is not None:
@@ -226,10 +256,10 @@ def propose_folder(
     schema = candidate_schema(
         recipe,
         labels=truth is not None,
-        patients=tasks.has_patients,
+        patients=tasks.has_patients or augment > 0,
         splits=tasks.has_splits,
     )
-    work = Proposing(recipe, schema.remove_metadata())
+    work = Proposing(recipe, schema.remove_metadata(), copies=augment)
     if truth is not None:
         work = replace(work, labelling=labelling, where=truth.where)
     parts = Parts(output, schema, work.settings() | tasks.settings)

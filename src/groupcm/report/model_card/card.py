@@ -257,6 +257,8 @@ class ModelCard:
     threshold : Threshold or None
     calibration : str or None
         The calibration curve: "sigmoid" or "isotonic".
+    place : str or None
+        The name of the estimator class of the place model.
     parameters : mapping
         The parameters of the estimator.
     columns : mapping
@@ -277,6 +279,7 @@ class ModelCard:
     held_out: HeldOut | None = None
     threshold: Threshold | None = None
     calibration: str | None = None
+    place: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

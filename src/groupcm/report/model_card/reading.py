@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from groupcm.estimators.place import place_model
 from groupcm.estimators.tables import TableFit
 from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.estimators.training_notes import training_notes
@@ -87,6 +88,7 @@ def _card(saved: SavedModel) -> ModelCard:
         held_out=_held_out(model, notes, threshold),
         threshold=threshold,
         calibration=_calibration(model),
+        place=_place(model),
         parameters=_parameters(trained),
         columns={role: c for role, c in (notes.get("columns") or {}).items() if c is not None},
         versions={"groupcm": saved.groupcm, **(notes.get("versions") or {})},
@@ -102,6 +104,11 @@ def _features(model: Any, trained: Any) -> Features:
         map=None if feature_map is None else type(feature_map).__name__,
         count_of_map=None if feature_map is None else int(feature_map.n_features_out_),
     )
+
+
+def _place(model: Any) -> str | None:
+    place = place_model(model)
+    return None if place is None else type(place).__name__
 
 
 def _trained_on(trained: Any, notes: Mapping[str, Any]) -> TrainedOn:

@@ -57,6 +57,8 @@ def _model(card: ModelCard) -> Rows:
     names = features.names
     listed = "names not known" if names is None else _listed(names)
     rows = [("model", f"{_KINDS[card.kind]} ({card.model})")]
+    if card.place is not None:
+        rows.append(("place", f"a second model chooses the candidate of a group ({card.place})"))
     if card.positive_class is not None:
         negative = next(value for value in card.classes if value != card.positive_class)
         rows.append(("classes", f"{card.positive_class} (positive), {negative} (negative)"))

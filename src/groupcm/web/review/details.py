@@ -67,15 +67,15 @@ class PictureDetails:
     def to_json(self, measured: MeasuredPicture) -> dict[str, Any]:
         """Return all candidates of a picture as JSON, the best first."""
         found = measured.found
-        regions = found.regions
+        regions, order = found.regions, _best_first(found.scores)
         return {
             "width": regions.width,
             "height": regions.height,
             "score": found.score,
             "probability": found.probability,
             "threshold": self._scorer.threshold,
-            "winner": 0,
-            "candidates": candidates_to_json(regions, _best_first(found.scores), found.scores),
+            "winner": order.index(found.located),
+            "candidates": candidates_to_json(regions, order, found.scores),
         }
 
     def explain(self, measured: MeasuredPicture, candidate: int) -> dict[str, Any]:

@@ -113,7 +113,8 @@ class PictureResult:
     score, probability
         See `groupcm.images.scoring.score.PictureScore`.
     winner
-        Left, top, width and height of the bounding box of the winner.
+        Left, top, width and height of the bounding box of the winner, or of the region that a
+        place model chose.
     width, height
         The size of the picture.
     """
@@ -130,7 +131,7 @@ class PictureResult:
         found = measured.found
         if found.winner < 0:
             raise InputError("nothing was proposed in it, so that there is no winner to show")
-        left, top, width, height = box_of(found.regions, found.winner)
+        left, top, width, height = box_of(found.place, 0)
         return cls(
             score=found.score,
             probability=found.probability,
