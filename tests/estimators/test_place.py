@@ -19,7 +19,7 @@ from groupcm.simulate import capsule_to_parquet
 def data():
     """Groups that differ in feature 0 of all candidates, and a place that feature 1 shows.
 
-    A candidate of each negative group has a large feature 1, too, so that it does not help the score.
+    A candidate of each negative group has a large feature 1, too: it does not help the score.
     """
     rng = np.random.default_rng(0)
     n_groups, size = 60, 8

@@ -1,7 +1,7 @@
 """Where the best candidates of a picture agree that the object is.
 
-`vote` chooses the candidate that the best ones agree with; `refine` joins a candidate with those that
-agree with it, and trims it.
+`vote` chooses the candidate that the best ones agree with; `refine` joins a candidate with those
+that agree with it, and trims it.
 """
 
 from __future__ import annotations
