@@ -4,8 +4,8 @@ Polyp windows: trained on half of the sequences, tested on the others as they ar
 copies (darker, brighter and warmer). Magnetic tiles: trained on the smaller pictures, tested on
 the larger ones. Compared are training on the pictures alone, with changed copies (``augment``),
 and with highlights filled in; and the specificity at the threshold of the training (aimed at 0.9 on
-pictures that folds left out) with that after ``recalibrate`` from unlabelled pictures by their alarm
-rate. The rate is that of a sensitivity of 0.8 at the specificity of 0.9 and the true share of
+pictures that folds left out) with that after ``recalibrate`` from unlabelled pictures by their
+alarm rate. The rate is that of a sensitivity of 0.8 at the specificity of 0.9 and the true share of
 positive pictures, which a user has to guess.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +26,7 @@ import groupcm
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read, write
 from groupcm.annotations.runs import decompress
 from groupcm.cli._main import main
+from groupcm.estimators.place import set_place
 from groupcm.images.features import FAMILIES
 from groupcm.images.overlap import overlap
 from groupcm.images.proposals import PROPOSERS, Proposals
@@ -142,6 +144,25 @@ def test_the_vote_places(home, tmp_path):
         found = known[row["image"]]
         assert (row["winner"], row["located"]) == (found.winner, found.located)
         assert row["left"] == pytest.approx(found.regions.edges[found.located, 0])
+
+
+def test_a_pair_places_by_its_second_model_and_refines_on_request(home, tmp_path):
+    pair, place = deepcopy(fitted()), deepcopy(fitted())
+    place.coef_ = -place.coef_
+    set_place(pair, place)
+    groupcm.save(pair, home / "pair.json", notes=saved_model().notes)
+    scorers = expected(pair), expected(pair, refine=True), expected()
+    for option, wanted in (("", scorers[0]), ("--refine", scorers[1])):
+        assert score(home, option, model="pair.json", output=tmp_path / "s.parquet") == 0
+        for row in rows_of(tmp_path / "s.parquet"):
+            found, alone = wanted[row["image"]], scorers[2][row["image"]]
+            assert row["score"] == alone.score
+            assert row["winner"] == alone.winner
+            assert row["located"] == found.located == np.argmax(found.place_scores)
+            assert row["located"] == np.argmin(alone.scores)
+            edges = [row[edge] for edge in ("left", "top", "right", "bottom")]
+            assert edges == pytest.approx(found.place.edges[0])
+    assert any(one.refined is not None for one in scorers[1].values())
 
 
 def test_masks_are_written_as_coco_does(home, tmp_path):

@@ -6,17 +6,20 @@ import csv
 import re
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from small_networks import onnx_file
 
 import groupcm
 from groupcm.cli import main
 from groupcm.errors import InputError, ParameterError
+from groupcm.estimators.place import place_model
 from groupcm.evaluation import model_choice
 from groupcm.evaluation.model_choice import choose_model, model_named
-from groupcm.images.features import network_family
+from groupcm.images.augmentation import copy_name
 from groupcm.images.synthetic import write_frames
 from groupcm.images.tables.table import table_recipe
+from groupcm.persistence.model_file import read
 from groupcm.simulate import capsule_to_parquet
 from groupcm.workflows import TrainingChoices, picture_training, read_choices, train_folder
 
@@ -224,3 +227,38 @@ def test_trees_hold_out_one_share_where_there_are_groups_enough(tmp_path, monkey
 def test_a_model_has_a_known_name():
     with pytest.raises(ParameterError, match="'forest'; it must be one of 'linear', 'trees'"):
         model_named("forest")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_pair_is_trained_on_copies_and_evaluated_on_pictures_alone(folder, tmp_path):
+    changes = {"place": "linear", "augment": 1, "refine": True, "highlights": "fill"}
+    done = train_folder(folder, tmp_path / "out", **QUICK, **changes)
+    assert read_choices(tmp_path / "out/train.toml") == {**asdict_of_quick(), **changes}
+    found = {part: pq.read_table(done.output / f"{part}.parquet") for part in ("train", "test")}
+    names = {part: set(table["picture"].to_pylist()) for part, table in found.items()}
+    originals = {name for name, part in done.split.items() if part == "train"}
+    assert names["train"] == originals | {copy_name(name, 1) for name in originals}
+    assert names["test"] == {name for name, part in done.split.items() if part == "test"}
+    saved = read(done.output / "model.json")
+    assert saved.notes["recipe"]["highlights"] == "fill"
+    assert (
+        place_model(saved.model).feature_names_in_.tolist()
+        == saved.model.feature_names_in_.tolist()
+    )
+    scores = pq.read_table(done.output / "scores.parquet")
+    assert "located" in scores.column_names
+    # Copies are not in the folds without their picture.
+    patients = found["train"].group_by("picture").aggregate([("patient", "min")]).to_pylist()
+    owner = {row["picture"]: row["patient_min"] for row in patients}
+    assert all(owner[name] == owner[copy_name(name, 1)] for name in originals)
+
+
+def asdict_of_quick():
+    """The choices of a quick training, without those that are left to the library."""
+    kept = TrainingChoices(**QUICK)
+    return {k: v for k, v in vars(kept).items() if v is not None and v != ()}
+
+
+def test_a_place_model_that_does_not_exist_is_refused():
+    with pytest.raises(ParameterError, match="place is 'forest'; it must be one of 'linear'"):
+        TrainingChoices(place="forest")

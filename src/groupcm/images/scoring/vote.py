@@ -19,6 +19,7 @@ __all__ = ["AMONG", "TEMPERATURE", "refine", "vote"]
 
 TEMPERATURE = 0.25
 AMONG = 50
+REFINE_TEMPERATURE = 0.1
 AGREEMENT = 0.4
 _LEAST_SHARE = 0.05  # of the best: the pixels of others are left out
 
@@ -82,7 +83,7 @@ def refine(
     scores: ArrayLike,
     located: int,
     *,
-    temperature: float = TEMPERATURE,
+    temperature: float = REFINE_TEMPERATURE,
     among: int = AMONG,
     agreement: float = AGREEMENT,
 ) -> Regions:
@@ -104,7 +105,10 @@ def refine(
         Their scores, shape (n,).
     located
         The candidate i.
-    temperature, among
+    temperature
+        T, in units of the scores. It is lower than for `vote`: where objects are long, as cracks
+        are, the mean of many boxes is worse than the best one.
+    among
         See `vote`.
     agreement
         a: the overlap from which a candidate takes part.
@@ -127,6 +131,8 @@ def refine(
     best = best if located in best else np.append(best, located)
     around = overlap_of(regions.take([located]), regions.take(best), "box_iou")[0]
     members = best[(around >= agreement) | (best == located)]
+    if len(members) == 1:
+        return regions.take(members)
     share = np.exp((s[members] - s[members].max()) / temperature)
     box = share @ regions.edges[members] / share.sum()
     return _within(regions, members[share >= _LEAST_SHARE], box)
@@ -134,8 +140,6 @@ def refine(
 
 def _within(regions: Regions, members: Index, box: Vector) -> Regions:
     """Return what some regions cover within a box; the box itself where all of them are boxes."""
-    if len(members) == 1:
-        return regions.take(members)
     if regions.is_box[members].all():
         return Regions.from_boxes(box[None], regions.height, regions.width)
     covered = regions.mask(int(members[0]))
