@@ -61,13 +61,13 @@ class _Work:
             table = overlap(made.regions, task.objects(*pixels.shape[:2]), "box_iou")
             best = table.max(axis=1) if table.shape[1] else np.zeros(len(table))
             found.append((made.values, best))
-        for number in range(1, self.copies + 1):
-            copy = draw_change(task.name, number)(pixels)
-            found.append((self.recipe.measured(copy, made.regions), best))
+            for number in range(1, self.copies + 1):
+                copy = draw_change(task.name, number)(changed)
+                found.append((self.recipe.measured(copy, made.regions), best))
         return found
 
 
-def measured(work: _Work, pictures: Sequence[RealPicture]) -> list[list[tuple[NDArray, NDArray]]]:
+def measured(work: _Work, pictures: Sequence[RealPicture]) -> list[Any]:
     """The candidates of all pictures, and of their copies."""
     with closing(map_pictures(work, pictures, workers=1)) as results:
         return [found for _, found in results]
@@ -134,9 +134,9 @@ def main(arguments: list[str] | None = None) -> int:
     recipe = Recipe(parts, longest_side=options.longest_side)
     for name in options.sets:
         train, test, changes = _split(name, PICTURE_SETS[name].pictures(options.data), options)
-        share = 0.1 * np.mean([not each.positive for each in test])
-        share += 0.8 * np.mean([each.positive for each in test])
-        lines = [
+        n_positive = sum(each.positive for each in test)
+        share = 0.1 + 0.7 * n_positive / len(test)
+        lines: list[tuple[str, ...]] = [
             ("training", "test", "AUC", "on object", "sens.", "spec.", "sens. after", "spec. after")
         ]
         for highlights in ("keep", "fill"):

@@ -6,6 +6,8 @@ sharper edges than any object, so that a model can learn the lamp of one hospita
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import ndimage
 
@@ -43,12 +45,13 @@ def find_highlights(rgb: Float32) -> Flags:
     white = (darkest >= _LEAST_WHITE) & (darkest - around >= _LEAST_CONTRAST)
     if not white.any():
         return white
-    spots, _ = ndimage.label(white)
+    labelled: Any = ndimage.label(white)
+    spots = labelled[0]
     sizes = np.bincount(spots.ravel())
     is_small = sizes <= _LARGEST * white.size
     is_small[0] = False
     size = 2 * _MARGIN + 1
-    return ndimage.maximum_filter(is_small[spots], size=size)
+    return np.asarray(ndimage.maximum_filter(is_small[spots], size=size), dtype=bool)
 
 
 def fill_highlights(rgb: Float32) -> Float32:
