@@ -87,7 +87,9 @@ def main(arguments: list[str] | None = None) -> int:
     for name in options.sets:
         data = candidates_named(options.data, name, options.cache, 300)
         pictures = PICTURE_SETS[name].pictures(options.data)
-        lines = [("model", "image AUC", "winner", "refined", "voted", "voted and refined")]
+        lines: list[tuple[str, ...]] = [
+            ("model", "image AUC", "winner", "refined", "voted", "voted and refined")
+        ]
         for kind in KINDS:
             scores, fold = held_out_scores(data, kind, options.lam, options.seed)
             numbers = [measures(data, scores, fold).auc, *shares(data, pictures, scores)]

@@ -36,7 +36,7 @@ ROLES = ["--group", "frame", "--label", "polyp", "--overlap", "overlap", "--pati
 SCHEMA = {
     *("format", "version", "model", "kind", "classes", "positive_class", "features"),
     *("trained_on", "certificate", "trees", "chosen_by_folds", "held_out", "threshold"),
-    *("calibration", "parameters", "columns", "versions"),
+    *("calibration", "place", "parameters", "columns", "versions"),
 }
 needs_trees = pytest.mark.skipif(not is_installed("lightgbm"), reason="trees need LightGBM")
 

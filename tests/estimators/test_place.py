@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from groupcm import GroupClassifier, GroupClassifierCV, fit_tables, load, save
+from groupcm.cli import main
 from groupcm.errors import InputError, ParameterError
 from groupcm.estimators.calibration import CalibratedGroupClassifier
 from groupcm.estimators.place import fit_place, place_model, place_rows, place_scores, set_place
@@ -166,3 +167,18 @@ def test_tables_are_fitted_scored_and_located(tmp_path):
     for number, located in enumerate(table["located"].to_pylist()[:10]):
         mine = np.flatnonzero(codes == number)
         assert located == mine[np.argmax(scores[mine])]
+
+
+def test_the_command_fits_both_models_into_one_file(tmp_path, capsys):
+    path, output = tmp_path / "frames.parquet", tmp_path / "model.json"
+    capsule_to_parquet(path, 40, n_positive=30, n_patients=30, group_size=10)
+    columns = ["--group", "frame", "--label", "label", "--overlap", "overlap", "--exclude", "polyp"]
+    command = ["fit", str(path), *columns, "--patient", "patient", "-o", str(output)]
+    assert main([*command, "--place", "linear"]) == 0
+    assert main(["describe", str(output)]) == 0
+    assert "a second model chooses the candidate of a group (GroupClassifierCV)" in " ".join(
+        capsys.readouterr().out.split()
+    )
+    assert place_model(load(output)) is not None
+    assert main(command) == 0
+    assert place_model(load(output)) is None
