@@ -17,6 +17,7 @@ from groupcm.estimators.place import place_model
 from groupcm.evaluation import model_choice
 from groupcm.evaluation.model_choice import choose_model, model_named
 from groupcm.images.augmentation import copy_name
+from groupcm.images.features import network_family
 from groupcm.images.synthetic import write_frames
 from groupcm.images.tables.table import table_recipe
 from groupcm.persistence.model_file import read
