@@ -52,6 +52,8 @@ __all__ = ["ABLATIONS", "main"]
 PAPER = "GCM"
 DELTAS = (0.05, 0.1, 0.25, 1.0, 2.0)
 EPSILONS = (0.01, 0.1, 0.3, 3.0, 10.0)
+# The symbol, its other values, and that of the paper.
+_GRIDS = {"delta": ("δ", DELTAS, 0.5), "epsilon": ("ε", EPSILONS, 1.0)}
 SYNTHETIC = "synthetic"
 SOLVER = "solver"
 _SEED = 800_000  # neither of the experiment nor of the calibration
@@ -229,7 +231,10 @@ def figures_of(
         if rows:
             caption = f"{ablation.caption} Difference in group AUC from the paper's choice."
             shows = " ".join(f"{row.name}: {interval(row.interval)}." for row in rows)
-            figure = forest_figure(rows, "Difference in AUC of groups", reference=0.0)
+            if name in _GRIDS:
+                figure = _grid_figure(found, *_GRIDS[name])
+            else:
+                figure = forest_figure(rows, "Difference in AUC of groups", reference=0.0)
             figures.append(
                 CaptionedFigure(f"ablation_{name}", ablation.title, caption, shows, figure)
             )
@@ -250,6 +255,31 @@ def figures_of(
             )
         )
     return figures
+
+
+@in_style
+def _grid_figure(
+    found: dict[str, dict[str, list[float]]], symbol: str, values: tuple[float, ...], paper: float
+) -> Figure:
+    """The difference against the value, with intervals; it is 0 at the paper's."""
+    figure, axes = new_axes(3.4)
+    at = np.array(sorted({*values, paper}))
+    axes.axhline(0.0, color=MUTED, linewidth=1.0)
+    for k, (of, look) in enumerate(series_of(found).items()):
+        names = [f"{symbol} = {value:g}" for value in at]
+        if not all(name in found[of] for name in names if name != f"{symbol} = {paper:g}"):
+            continue
+        rows = np.array([found[of].get(name, [0.0, 0.0, 0.0]) for name in names])
+        x = at * 1.06 ** (k - (len(found) - 1) / 2)  # side by side
+        axes.vlines(x, rows[:, 1], rows[:, 2], color=look.colour, linewidth=1.2, alpha=0.8)
+        line = {"color": look.colour, "linestyle": look.dashes, "marker": look.marker}
+        axes.plot(x, rows[:, 0], label=of, linewidth=1.2, markersize=4.5, **line)
+    axes.set_xscale("log")
+    axes.set_xticks(at, [f"{value:g}" for value in at])
+    axes.minorticks_off()
+    frame(axes, f"{symbol} (the paper: {paper:g})", "Difference in AUC of groups")
+    legend_below(figure)
+    return figure
 
 
 @in_style
