@@ -10,11 +10,14 @@ import scipy.sparse as sp
 from scipy.optimize import brentq
 from solver_tasks import make_task
 
+from groupcm import GroupClassifier
+from groupcm.features import Polynomial
 from groupcm.kernels.maxima import proximal_minima
 from groupcm.objective.losses import SmoothedHinge, make_loss
 from groupcm.objective.penalties import Huber, Norm1, SquaredNorm
 from groupcm.objective.problem import Problem
 from groupcm.objective.proximal import ProximalBlock
+from groupcm.simulate import capsule
 from groupcm.solvers import multipliers, working_set
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Trace, WarmStart, mean_difference
@@ -113,6 +116,48 @@ def test_wide_rows_take_few_passes_and_keep_few_rows():
     assert found.converged
     assert found.passes < 15
     assert found.steps[-1].working_rows < 600
+
+
+def recorded_sizes(monkeypatch):
+    """The rows of each task that the method is given from now on."""
+    sizes, bracket = [], multipliers.bracket
+
+    def recording(trace, kept):
+        sizes.append(trace.task.n_rows)
+        bracket(trace, kept)
+
+    monkeypatch.setattr(multipliers, "bracket", recording)
+    return sizes
+
+
+def test_it_begins_on_a_sample_that_has_many_groups_for_its_features(monkeypatch):
+    shape = {"d": 12, "n_groups": 300, "tol": 1e-6}
+    other = working_set.solve(make_task(**shape))
+    monkeypatch.setattr(multipliers, "_WIDE", 10)
+    monkeypatch.setattr(working_set, "_SMALLEST_SAMPLE", 20)
+    monkeypatch.setattr(working_set, "_FEW_TERMS", 5)
+    sizes = recorded_sizes(monkeypatch)
+    for groups_per_feature, n_samples in ((1, 1), (100, 0)):
+        sizes.clear()
+        monkeypatch.setattr(multipliers, "_GROUPS_PER_FEATURE", groups_per_feature)
+        found = working_set.solve(make_task(**shape))
+        assert len(sizes) == n_samples + 1
+        assert sizes == sorted(sizes)
+        assert found.converged
+        np.testing.assert_allclose(found.objective, other.objective, rtol=2e-6)
+
+
+def test_a_map_to_many_features_is_solved_as_these_features_are(monkeypatch):
+    data = capsule(30, n_positive=15, seed=2)
+    given = (data.y, data.groups, data.overlap)
+    squares = Polynomial(2)
+    stored = GroupClassifier().fit(squares.fit_transform(data.X), *given)
+    sizes = recorded_sizes(monkeypatch)
+    mapped = GroupClassifier(feature_map=squares).fit(data.X, *given)
+    assert len(sizes) == 1
+    assert max(mapped.gap_, stored.gap_) <= 1e-4
+    assert mapped.lower_bound_ <= stored.objective_ * (1 + 1e-9)
+    assert stored.lower_bound_ <= mapped.objective_ * (1 + 1e-9)
 
 
 def test_it_is_for_wide_rows_losses_of_pieces_and_penalties_without_zeros():
