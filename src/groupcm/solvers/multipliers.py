@@ -45,6 +45,8 @@ _GROUPS_PER_FEATURE = 8
 _MARGIN, _LEAST_MARGIN = 0.1, 0.01
 _FIRST_T, _SMALLEST_T, _LARGEST_T = 100.0, 1e-4, 1e6
 _LARGEST_CHANGE = 10.0
+# A task near one that was solved begins at a T so many times larger: its margins are others.
+_WARMER = 100.0
 _MOST_STEPS = 30
 # The share of the gap that the distance from the minimiser may have.
 _INEXACT = 0.3
@@ -113,13 +115,18 @@ class State:
             kept.rows = kept.rows[:0]
 
 
-def start(task: Task) -> tuple[Vector, list[KeptRows]] | None:
-    """Return the point and the rows that an earlier solve left for a task, if it left any."""
+def start(task: Task, *, on_sample: bool = False) -> tuple[Vector, list[KeptRows]] | None:
+    """Return the point and the rows that an earlier solve left for a task, if it left any.
+
+    That solve was of a similar task or, ``on_sample``, of a sample of this one.
+    """
     state = task.warm.state
     grouped = [terms for terms in task.terms if not terms.alone]
     if not isinstance(state, State) or len(state.kept) != len(grouped):
         return None
     kept = [rows.on(terms) for rows, terms in zip(state.kept, grouped, strict=True)]
+    if not on_sample:
+        task.warm.state = replace(state, T=min(_WARMER * state.T, _FIRST_T))
     return state.theta, kept
 
 

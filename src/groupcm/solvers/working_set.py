@@ -96,10 +96,10 @@ def solve(
                     if not multipliers.is_large_enough(sample):
                         continue
                     on_sample = Trace(sample, trace.latest, silent=True)
-                    found = multipliers.start(sample)
+                    found = multipliers.start(sample, on_sample=True)
                     multipliers.bracket(on_sample, found[1] if found else _nothing_kept(sample))
                     trace.latest = on_sample.best
-                left = multipliers.start(task)
+                left = multipliers.start(task, on_sample=True)
             if left is not None:
                 trace.latest = trace.best = left[0]
                 kept = left[1]
