@@ -10,9 +10,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.annotations.runs import expand
 from groupcm.images.regions import Regions, pointer
-from groupcm.kernels.images.regions import region_counts, region_moments, region_sums
+from groupcm.kernels.images.sums import (
+    box_strips,
+    region_counts,
+    region_moments,
+    region_sums,
+    strips_by_column,
+)
 from groupcm.utils.typing import Float32, Index, Matrix
 
 __all__ = [
@@ -83,9 +88,10 @@ class Strips:
     @classmethod
     def of_boxes(cls, edges: Index, width: int) -> Strips:
         """Return the strips of boxes, rows of left, top, right and bottom in pixels."""
-        left, top, right, bottom = edges.T
-        box, column = expand(left, right - left)
-        return cls(width, pointer(right - left), column, top[box], bottom[box])
+        ptr = pointer(edges[:, 2] - edges[:, 0])
+        column, top, bottom = np.empty((3, ptr[-1]), dtype=np.int64)
+        box_strips(np.ascontiguousarray(edges), ptr, column, top, bottom)
+        return cls(width, ptr, column, top, bottom)
 
     @property
     def by_area(self) -> tuple[Index, Index, Index, Index]:
@@ -123,14 +129,7 @@ class Areas:
     """
 
     def __init__(self, strips: Strips) -> None:
-        n = len(strips.ptr) - 1
-        owner = np.repeat(np.arange(n), np.diff(strips.ptr))
-        # NumPy sorts small integers in linear time.
-        small = strips.column.astype(np.uint16) if strips.width < 2**16 else strips.column
-        order = np.argsort(small, kind="stable")
-        self.pixels = np.bincount(owner, strips.bottom - strips.top, minlength=n)
-        column_ptr = pointer(np.bincount(strips.column, minlength=strips.width))
-        self._strips = column_ptr, owner[order], strips.top[order], strips.bottom[order]
+        *self._strips, self.pixels = strips_by_column(*strips.by_area, strips.width)
 
     def __len__(self) -> int:
         return len(self.pixels)
@@ -152,6 +151,15 @@ class Areas:
         counts = np.zeros((n_codes, len(self)))
         region_counts(codes, *self._strips, counts)
         return counts
+
+    def sums_by(self, kernel: Callable[..., None], *arguments: Any) -> tuple[Matrix, Matrix]:
+        """Sum the eight maps that a kernel of `groupcm.kernels.images.sums` computes.
+
+        Returns the sums over each area, shape (8, n), and over the picture, shape (8,).
+        """
+        sums, whole = np.zeros((len(self), 8)), np.zeros(8)
+        kernel(*arguments, *self._strips, sums, whole)
+        return sums.T, whole
 
 
 def pixel_edges(regions: Regions) -> Index:
@@ -185,6 +193,12 @@ class InAndAround:
     def difference(self) -> Matrix:
         """Inside minus ring."""
         return self.inside - self.ring
+
+    def followed_by(self, others: InAndAround) -> InAndAround:
+        """Return the statistics of these maps followed by those of others."""
+        return InAndAround(
+            np.concatenate([self.inside, others.inside]), np.concatenate([self.ring, others.ring])
+        )
 
 
 class Surroundings:
@@ -233,6 +247,11 @@ class Surroundings:
     def shares(self, codes: NDArray[np.uint8], n_codes: int) -> InAndAround:
         """Return the share of each code, shape (n_codes, n); the shares of an area sum to 1."""
         return self._shares(self._areas.counts(codes, n_codes))
+
+    def means_by(self, kernel: Callable[..., None], *arguments: Any) -> tuple[InAndAround, Matrix]:
+        """Return the means of the eight maps of a kernel, and their sums over the picture."""
+        sums, whole = self._areas.sums_by(kernel, *arguments)
+        return self._shares(sums), whole
 
     def _shares(self, sums: Matrix) -> InAndAround:
         own = sums[:, : self._n]

@@ -6,12 +6,20 @@ dominate a linear model.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
+from groupcm.images.filters import gaussian
 from groupcm.images.view import View
-from groupcm.kernels.images.pixels import fill_channels, value_counts, value_deviation
+from groupcm.kernels.images.pixels import (
+    fill_channels,
+    fill_from_bins,
+    value_counts,
+    value_deviation,
+)
 from groupcm.utils.typing import Float32, Matrix
 
 __all__ = [
@@ -19,11 +27,14 @@ __all__ = [
     "LEAST_SPREAD",
     "PictureScale",
     "colour_channels",
-    "column_by_column",
+    "lab_maps",
+    "lab_scale",
+    "lightness",
     "log_ratio",
     "quantiles",
     "ranks",
     "signed_and_size",
+    "smooth_lightness",
 ]
 
 CHANNELS = (
@@ -44,17 +55,7 @@ _DARK = 0.02
 LEAST_SPREAD = 0.002
 _BINS = 2048
 _QUARTILES_TO_DEVIATION = 1.349
-
-
-def column_by_column(picture: Float32) -> Float32:
-    """Transpose (height, width) to a map of shape (width, height), and (…, n) to n such maps.
-
-    Examples
-    --------
-    >>> column_by_column(np.zeros((2, 3, 5), dtype=np.float32)).shape
-    (5, 3, 2)
-    """
-    return np.ascontiguousarray(picture.T)
+Made = TypeVar("Made")
 
 
 def colour_channels(view: View) -> Float32:
@@ -80,12 +81,44 @@ def colour_channels(view: View) -> Float32:
     red_minus_green 1.00
     yellow_minus_blue 0.50
     """
-    known = view.__dict__.get("colour_channels")
-    if known is None:  # several families need them
-        known = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
-        fill_channels(view.rgb, view.lab, _DARK, known)
-        view.__dict__["colour_channels"] = known
-    return known
+
+    def make() -> Float32:
+        maps = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
+        fill_channels(view.rgb, view.lab, _DARK, maps)
+        return maps
+
+    return _once(view, "colour_channels", make)
+
+
+def lab_maps(view: View) -> Float32:
+    """Return the first three maps of `colour_channels`, shape (3, width, height)."""
+    if "colour_channels" in view.__dict__:
+        return colour_channels(view)[:3]
+    return _once(view, "lab_maps", lambda: np.ascontiguousarray(view.lab.T) / np.float32(100))
+
+
+def lab_scale(view: View) -> PictureScale:
+    """Return the scale of `lab_maps`, with spreads of at least `LEAST_SPREAD`."""
+    return _once(view, "lab_scale", lambda: PictureScale.of(lab_maps(view), LEAST_SPREAD))
+
+
+def lightness(view: View) -> Float32:
+    """Return the lightness in units of its spread in the picture, shape (width, height)."""
+    spread = np.float32(lab_scale(view).spread[0, 0])
+    return _once(view, "lightness", lambda: lab_maps(view)[0] / spread)
+
+
+def smooth_lightness(view: View, width: float) -> Float32:
+    """Return `lightness` smoothed by a Gaussian of a width in pixels."""
+    make = lambda: gaussian(lightness(view), width)  # noqa: E731
+    return _once(view, f"lightness smoothed by {width!r}", make)
+
+
+def _once(view: View, what: str, make: Callable[[], Made]) -> Made:
+    """Return a map of a picture that several families need, computed when it is first used."""
+    if what not in view.__dict__:
+        view.__dict__[what] = make()
+    return view.__dict__[what]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +144,20 @@ class PictureScale:
     spread: Matrix
 
     @classmethod
-    def of(cls, maps: Float32, least: float) -> PictureScale:
+    def of(cls, maps: Float32 | Sequence[Float32], least: float) -> PictureScale:
         """Return the scale of maps of shape (maps, width, height), with spreads ≥ ``least``."""
         quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
         robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
         deviation = np.array([value_deviation(each.ravel()) for each in maps])
         spread = np.maximum((robust + deviation) / 2, least)
         return cls(quartiles[:, 1:2], spread[:, None])
+
+    def followed_by(self, others: PictureScale) -> PictureScale:
+        """Return the scale of these maps followed by others."""
+        return PictureScale(
+            np.concatenate([self.median, others.median]),
+            np.concatenate([self.spread, others.spread]),
+        )
 
 
 def ranks(values: Float32) -> Float32:
@@ -130,8 +170,10 @@ def ranks(values: Float32) -> Float32:
            [0.375, 0.375]], dtype=float32)
     """
     low, factor, below = _cumulated(values)
-    place = np.clip(((values - low) * factor).astype(np.int64), 0, _BINS - 1)
-    return ((below[:-1] + below[1:]) / (2 * below[-1]))[place].astype(np.float32)
+    shares = ((below[:-1] + below[1:]) / (2 * below[-1])).astype(np.float32)
+    result = np.empty(values.shape, dtype=np.float32)
+    fill_from_bins(values.ravel(), np.float32(low), np.float32(factor), shares, result.ravel())
+    return result
 
 
 def quantiles(values: Float32, shares: tuple[float, ...]) -> Matrix:

@@ -19,7 +19,8 @@ from groupcm.images.features._maps import (
     LEAST_SPREAD,
     PictureScale,
     colour_channels,
-    column_by_column,
+    lab_maps,
+    lab_scale,
     log_ratio,
     ranks,
     signed_and_size,
@@ -92,9 +93,12 @@ class Contrast:
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
         channels = colour_channels(view)
-        maps = np.concatenate([channels, ranks(channels[:1])])
-        scale = PictureScale.of(maps, LEAST_SPREAD)
-        mean, deviation = surroundings_of(regions, self.margin).moments(maps)
+        rank = ranks(channels[:1])
+        others = PictureScale.of([*channels[3:], *rank], LEAST_SPREAD)
+        scale = lab_scale(view).followed_by(others)
+        around = surroundings_of(regions, self.margin)
+        (mean, deviation), ranked = around.moments(channels), around.moments(rank)
+        mean, deviation = mean.followed_by(ranked[0]), deviation.followed_by(ranked[1])
         within = np.sqrt((deviation.inside**2 + deviation.ring**2) / 2)
         parts = [
             *signed_and_size(mean.difference / scale.spread),
@@ -137,8 +141,7 @@ class Sides:
 
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
-        lab = column_by_column(view.lab) / np.float32(100)
-        spread = PictureScale.of(lab, LEAST_SPREAD).spread
+        lab, spread = lab_maps(view), lab_scale(view).spread
         inside = areas_of(regions)
         mean = inside.sums(lab) / inside.pixels
         left, right, above, below = (

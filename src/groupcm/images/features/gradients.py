@@ -7,20 +7,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from groupcm.images import filters
-from groupcm.images.features._areas import Areas, Strips, Surroundings, pixel_edges, surroundings_of
+from groupcm.images.features._areas import (
+    Areas,
+    Strips,
+    Surroundings,
+    areas_of,
+    pixel_edges,
+    strips_of,
+    surroundings_of,
+)
 from groupcm.images.features._maps import (
     CHANNELS,
-    LEAST_SPREAD,
-    PictureScale,
-    column_by_column,
+    lab_maps,
+    lab_scale,
     log_ratio,
     signed_and_size,
+    smooth_lightness,
 )
-from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.pixels import oriented_strength
 from groupcm.kernels.images.regions import outline_differences, outline_lengths
+from groupcm.kernels.images.sums import oriented_sums, slope_sums, step_sums
 from groupcm.utils.typing import Float32, Index, Matrix
 
 __all__ = ["Gradients", "slopes"]
@@ -85,16 +92,15 @@ class Gradients:
 
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
-        lab = column_by_column(view.lab) / np.float32(100)
-        lab /= PictureScale.of(lab, LEAST_SPREAD).spread[:, :, None].astype(np.float32)
-        lab = np.stack([smoothed(each, _SMOOTH) for each in lab])
+        spread = lab_scale(view).spread[1:, :, None].astype(np.float32)
+        colour = (filters.gaussian(each, _SMOOTH) for each in lab_maps(view)[1:] / spread)
+        lab = np.stack([smooth_lightness(view, _SMOOTH), *colour])
         down, right = slopes(lab[0])
-        oriented = np.zeros((self.orientations, *down.shape), dtype=np.float32)
-        oriented_strength(down, right, oriented)
-        shares = mirrored_shares(direction_shares(oriented, regions, self.cells))
+        directions = direction_shares(down, right, self.orientations, regions, self.cells)
+        shares = mirrored_shares(directions)
         surroundings = surroundings_of(regions, self.margin)
         parts = [
-            outline_numbers(lab, surroundings.strips),
+            outline_numbers(lab, regions),
             slope_numbers(down, right, surroundings),
             np.sqrt(turned_shares(shares)[: self.orientations // 2 + 1]),
             np.sqrt(shares[tuple(np.transpose(self._cells()))]),
@@ -127,13 +133,17 @@ def cell_boxes(regions: Regions, cells: int) -> Index:
     return boxes
 
 
-def direction_shares(oriented: Float32, regions: Regions, cells: int) -> Matrix:
+def direction_shares(
+    down: Float32, right: Float32, directions: int, regions: Regions, cells: int
+) -> Matrix:
     """Return the shares of directions, rows and columns of cells in the gradients of a box.
 
     Parameters
     ----------
-    oriented
-        Maps of `oriented_strength`.
+    down, right
+        Gradients, shape (width, height).
+    directions
+        Number of directions over half a turn.
     regions
         The candidates.
     cells
@@ -146,8 +156,13 @@ def direction_shares(oriented: Float32, regions: Regions, cells: int) -> Matrix:
     """
     boxes = cell_boxes(regions, cells)
     areas = Areas(Strips.of_boxes(boxes.reshape(-1, 4), regions.width))
-    means = (areas.sums(oriented) / areas.pixels).reshape(len(oriented), *boxes.shape[:3])
-    usual = oriented.sum(axis=0).mean(dtype=np.float64)
+    parts = [
+        areas.sums_by(oriented_sums, down, right, directions, start)
+        for start in range(0, directions, 8)
+    ]
+    sums = np.concatenate([sums for sums, _ in parts])[:directions]
+    means = (sums / areas.pixels).reshape(directions, *boxes.shape[:3])
+    usual = sum(whole.sum() for _, whole in parts) / down.size
     total = means.sum(axis=(0, 1, 2)) + _CALM * cells**2 * usual
     return means / np.where(total > 0, total, 1)
 
@@ -219,24 +234,8 @@ def slope_numbers(down: Float32, right: Float32, surroundings: Surroundings) -> 
     ``radial`` is the mean of gradient · (position − centre), positive where the candidate is
     brighter away from its centre, in units of strength and size.
     """
-    width, height = down.shape
-    across = np.arange(width, dtype=np.float32)[:, None] - np.float32((width - 1) / 2)
-    along = np.arange(height, dtype=np.float32)[None] - np.float32((height - 1) / 2)
-    maps = np.stack(
-        [
-            right**2,
-            down**2,
-            right * down,
-            right,
-            down,
-            right * across + down * along,
-            np.broadcast_to(across, down.shape),
-            np.broadcast_to(along, down.shape),
-        ],
-        dtype=np.float32,
-    )
-    means = surroundings.means(maps)
-    usual = float(maps[:2].sum(axis=0).mean(dtype=np.float64))
+    means, whole = surroundings.means_by(slope_sums, down, right)
+    usual = float(whole[0] + whole[1]) / down.size
     inside, ring = means.inside[:2].sum(axis=0), means.ring[:2].sum(axis=0)
     parallel = [_parallel(each, usual) for each in (means.inside, means.ring)]
     _, _, _, mean_right, mean_down, outward, middle_x, middle_y = means.inside
@@ -260,7 +259,7 @@ def _parallel(means: Matrix, usual: float) -> Matrix:
     return np.hypot(xx - yy, 2 * xy) / (xx + yy + 0.05 * usual + _LEAST_ENERGY)
 
 
-def outline_numbers(maps: Float32, strips: Strips) -> Matrix:
+def outline_numbers(maps: Float32, regions: Regions) -> Matrix:
     """Return `OUTLINE_NUMBERS`, each of all maps.
 
     A step is the difference between two neighbouring pixels. ``picture`` and ``inside`` compare the
@@ -271,20 +270,19 @@ def outline_numbers(maps: Float32, strips: Strips) -> Matrix:
     ----------
     maps
         In units of the picture's spread, shape (maps, width, height).
-    strips
+    regions
         The candidates.
     """
-    n = len(strips.ptr) - 1
+    strips, areas, n = strips_of(regions), areas_of(regions), len(regions)
     length, inner = np.empty((2, n))
     signed, size = np.empty((2, len(maps), n))
     _, width, height = maps.shape
     outline_lengths(*strips.by_area, width, height, length, inner)
     outline_differences(*strips.by_area, maps, signed, size)
     signed, size = signed / np.maximum(inner, 1), size / np.maximum(inner, 1)
-    steps = _mean_steps(maps)
-    usual = np.broadcast_to(steps.mean(axis=(1, 2), dtype=np.float64)[:, None], size.shape)
-    areas = Areas(strips)
-    inside = areas.sums(steps) / areas.pixels
+    sums, whole = areas.sums_by(step_sums, maps)
+    inside = sums[: len(maps)] / areas.pixels
+    usual = np.broadcast_to(whole[: len(maps), None] / maps[0].size, size.shape)
     return np.concatenate(
         [
             log_ratio(size, usual, _LEAST_STEP),
@@ -293,12 +291,3 @@ def outline_numbers(maps: Float32, strips: Strips) -> Matrix:
             np.abs(signed) / (size + 0.1 * _LEAST_STEP),
         ]
     )
-
-
-def _mean_steps(maps: Float32) -> Float32:
-    """Return the mean size of the steps from each pixel to the right and down."""
-    steps = np.zeros_like(maps)
-    steps[:, :-1] += np.abs(np.diff(maps, axis=1))
-    steps[:, :, :-1] += np.abs(np.diff(maps, axis=2))
-    steps /= 2
-    return steps

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from groupcm.images.features._areas import InAndAround, Surroundings, surroundings_of
-from groupcm.images.features._maps import (
-    LEAST_SPREAD,
-    PictureScale,
-    column_by_column,
-    log_ratio,
-    quantiles,
-)
-from groupcm.images.filters import gaussian
+from groupcm.images.features._maps import lightness, log_ratio, quantiles, smooth_lightness
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import N_PATTERNS, local_patterns, neighbour_differences
+from groupcm.kernels.images.sums import band_sums
 from groupcm.utils.typing import Float32, Matrix
 
-__all__ = ["Texture", "smoothed"]
-
+__all__ = ["Texture"]
 
 BANDS = ("fine", "middle", "coarse")
 _WIDTHS = (1.0, 2.0, 4.0)
@@ -66,72 +60,49 @@ class Texture:
 
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
-        grey = column_by_column(view.grey)
-        grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
+        grey = lightness(view)
         around = surroundings_of(regions, self.margin)
+        levels = [grey, *(smooth_lightness(view, width) for width in _WIDTHS)]
+        # Beyond a distance of one pixel, patterns are those of the smoothed map.
+        seen = [grey, *(smooth_lightness(view, distance / 2) for distance in _DISTANCES[1:])]
         parts = [
-            *(pattern_shares(grey, distance, around) for distance in _DISTANCES),
-            *(pair_numbers(grey, distance, around) for distance in _DISTANCES),
+            *(pattern_shares(*each, around) for each in zip(seen, _DISTANCES, strict=True)),
+            *pair_numbers(grey, around),
         ]
         values = [
             *(part.inside for part in parts),
             *(part.difference for part in parts),
-            band_numbers(grey, around),
+            band_numbers(levels, around),
         ]
         return np.concatenate(values).T.astype(np.float32)
 
 
-def smoothed(grey: Float32, width: float) -> Float32:
-    """Smooth a map by a Gaussian of a width in pixels, with the border pixels repeated."""
-    return gaussian(grey, width)
-
-
-def band_maps(grey: Float32) -> Float32:
-    """Return one band-pass map per band: differences of smoothing by 0, 1, 2 and 4 pixels.
-
-    A bright spot of the size of the band is positive in its map, a dark one negative.
-
-    Examples
-    --------
-    >>> bands = band_maps(np.ones((5, 4), dtype=np.float32))
-    >>> bands.shape, float(np.abs(bands).max()) < 1e-6
-    ((3, 5, 4), True)
-    """
-    levels = [grey, *(smoothed(grey, width) for width in _WIDTHS)]
-    return np.stack([finer - coarser for finer, coarser in pairwise(levels)])
-
-
-def band_numbers(grey: Float32, surroundings: Surroundings) -> Matrix:
+def band_numbers(levels: Sequence[Float32], surroundings: Surroundings) -> Matrix:
     """Return `BAND_NUMBERS`, each of all bands.
+
+    A band is the difference of two successive ``levels``, which are more and more smoothed. A
+    bright spot of the size of the band is positive in it, a dark one negative.
 
     ``picture`` and ``ring`` compare the energy inside with that of the picture and of the ring;
     ``peaks`` measures its concentration in few pixels; ``polarity`` is 1 where the energy is in
     bright details and -1 where it is in dark ones; ``bright`` and ``dark`` are the density of
-    pixels beyond the 99th and below the 1st percentile of the picture. For ``grey`` see
+    pixels beyond the 99th and below the 1st percentile of the picture. For the first level see
     `pattern_shares`.
     """
-    bands = band_maps(grey)
-    squares = bands**2
-    energy = surroundings.means(squares)
-    usual = np.broadcast_to(
-        squares.mean(axis=(1, 2), dtype=np.float64)[:, None], energy.inside.shape
-    )
-    low, high = np.array([quantiles(band, (_RARE, 1 - _RARE)) for band in bands]).T
-    parts = [
-        squares**2,
-        np.where(bands > 0, squares, 0),
-        bands > high[:, None, None],
-        bands < low[:, None, None],
-    ]
-    means = surroundings.means(np.concatenate(parts, dtype=np.float32)).inside
-    fourth, bright_energy, bright, dark = np.split(means, len(parts))
-    polarity = (2 * bright_energy - energy.inside) / (energy.inside + _LEAST_ENERGY)
+    found = []
+    for finer, coarser in pairwise(levels):
+        low, high = quantiles(finer - coarser, (_RARE, 1 - _RARE))
+        means, whole = surroundings.means_by(band_sums, finer, coarser, low, high)
+        usual = np.full(means.inside.shape[1], whole[0] / finer.size)
+        found.append([*means.inside[:5], means.ring[0], usual])
+    energy, fourth, bright_energy, bright, dark, ring, usual = np.array(found).transpose(1, 0, 2)
+    polarity = (2 * bright_energy - energy) / (energy + _LEAST_ENERGY)
     rare = np.full_like(bright, _RARE)
     return np.concatenate(
         [
-            log_ratio(energy.inside, usual, _LEAST_ENERGY),
-            log_ratio(energy.inside, energy.ring, _LEAST_ENERGY),
-            log_ratio(np.sqrt(fourth), energy.inside, _LEAST_ENERGY),
+            log_ratio(energy, usual, _LEAST_ENERGY),
+            log_ratio(energy, ring, _LEAST_ENERGY),
+            log_ratio(np.sqrt(fourth), energy, _LEAST_ENERGY),
             polarity,
             np.abs(polarity),
             log_ratio(bright, rare, _LEAST_SHARE),
@@ -140,23 +111,28 @@ def band_numbers(grey: Float32, surroundings: Surroundings) -> Matrix:
     )
 
 
-def pair_numbers(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
-    """Return `PAIR_NUMBERS` over all pairs at a distance, in four directions; shape (4, n).
+def pair_numbers(grey: Float32, surroundings: Surroundings) -> list[InAndAround]:
+    """Return `PAIR_NUMBERS` of all pairs at each distance, in four directions; each (4, n).
 
     With t the difference of a pair: the log of the mean of t²; the mean of 1 / (1 + t²); the
     correlation 1 − t² / 2 variance; the entropy of the binned |t|, from 0 to 1. For ``grey`` see
     `pattern_shares`.
     """
-    maps = np.empty((2, *grey.shape), dtype=np.float32)
+    maps = np.empty((len(_DISTANCES), 2, *grey.shape), dtype=np.float32)
     codes = np.empty(grey.shape, dtype=np.uint8)
-    neighbour_differences(grey, distance, _UNIT, maps[0], maps[1], _LEVELS, codes)
-    means = surroundings.means(maps)
+    shares = []
+    for distance, (square, near) in zip(_DISTANCES, maps, strict=True):
+        neighbour_differences(grey, distance, _UNIT, square, near, _LEVELS, codes)
+        shares.append(surroundings.shares(codes, len(_LEVELS) + 1))
+    means = surroundings.means(maps.reshape(-1, *grey.shape))
     deviation = surroundings.moments(grey[None])[1]
-    shares = surroundings.shares(codes, len(_LEVELS) + 1)
-    return InAndAround(
-        _numbers(means.inside, deviation.inside[0], shares.inside),
-        _numbers(means.ring, deviation.ring[0], shares.ring),
-    )
+    return [
+        InAndAround(
+            _numbers(means.inside[2 * i : 2 * i + 2], deviation.inside[0], share.inside),
+            _numbers(means.ring[2 * i : 2 * i + 2], deviation.ring[0], share.ring),
+        )
+        for i, share in enumerate(shares)
+    ]
 
 
 def _numbers(means: Matrix, deviation: Matrix, shares: Matrix) -> Matrix:
@@ -175,12 +151,11 @@ def pattern_shares(grey: Float32, distance: int, surroundings: Surroundings) -> 
     grey
         Map of lightness in units of the picture's spread.
     distance
-        Distance of the eight neighbours in pixels. Beyond one, the map is smoothed first.
+        Distance of the eight neighbours in pixels.
     surroundings
         The candidates.
     """
     codes = np.empty(grey.shape, dtype=np.uint8)
-    seen = grey if distance == 1 else smoothed(grey, distance / 2)
-    local_patterns(seen, distance, _LEAST_STEP, codes)
+    local_patterns(grey, distance, _LEAST_STEP, codes)
     shares = surroundings.shares(codes, N_PATTERNS)
     return InAndAround(np.sqrt(shares.inside), np.sqrt(shares.ring))

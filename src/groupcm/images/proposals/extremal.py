@@ -144,8 +144,10 @@ class Ridges:
     def branches(self, view: View) -> Branches | None:
         """Return the same as `propose`, without their pixels; None for no width."""
         lightness = view.lab[:, :, 0]
-        maps = [_ridge_curvature(lightness, width) for width in self.dark]
-        maps += [_ridge_curvature(-lightness, width) for width in self.bright]
+        by_width = {width: _curvatures(lightness, width) for width in {*self.dark, *self.bright}}
+        # The curvatures of the negative are those of the map, negated and exchanged.
+        maps = [_ridges(*by_width[width], width) for width in self.dark]
+        maps += [_ridges(-by_width[width][1], -by_width[width][0], width) for width in self.bright]
         found = [extremal_regions(each, _RIDGE_STEP, self.smallest, self.each) for each in maps]
         return by_turns(found) if found else None
 
@@ -154,9 +156,12 @@ def _none(view: View) -> Regions:
     return Regions.from_boxes([], view.height, view.width)
 
 
-def _ridge_curvature(plane: Float32, width: float) -> Float32:
-    """Return the curvature across dark lines, minus the curvature along them."""
+def _curvatures(plane: Float32, width: float) -> tuple[Float32, Float32]:
     if min(plane.shape) < 2:
-        return np.zeros_like(plane)
-    larger, smaller = curvatures(gaussian(plane, width, truncate=4.0))
+        return np.zeros_like(plane), np.zeros_like(plane)
+    return curvatures(gaussian(plane, width, truncate=4.0))
+
+
+def _ridges(larger: Float32, smaller: Float32, width: float) -> Float32:
+    """Return the curvature across dark lines, minus the curvature along them."""
     return (width**2 * np.maximum(larger - np.maximum(smaller, 0), 0)).astype(np.float32)

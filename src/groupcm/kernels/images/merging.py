@@ -8,6 +8,7 @@ from numba import njit
 from groupcm.kernels import FLAGS
 
 _BINS = 2048
+_AHEAD = 256
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -83,26 +84,38 @@ def similar_pieces(planes, scale):
     # Only an edge between two segments can merge them later.
     between = np.empty(order.size, dtype=np.int32)
     n_between = 0
-    for place in order:
-        a = find(root, place >> 1)
-        b = find(root, (place >> 1) + (width if place & 1 else 1))
-        if a == b:
-            continue
-        if weight[place] <= min(allowed[a], allowed[b]):
-            if size[a] < size[b]:
-                a, b = b, a
-            root[b] = a
-            size[a] += size[b]
-            allowed[a] = weight[place] + scale / size[a]
-        else:
-            between[n_between] = place
-            n_between += 1
+    # The roots of many edges are looked up one step at a time, so that the processor waits for
+    # the memory of all of them at once.
+    one, two = np.empty(_AHEAD, dtype=np.int32), np.empty(_AHEAD, dtype=np.int32)
+    cost = np.empty(_AHEAD, dtype=np.float32)
+    for start in range(0, order.size, _AHEAD):
+        several = order[start : start + _AHEAD]
+        for k, place in enumerate(several):
+            one[k] = root[place >> 1]
+            two[k] = root[(place >> 1) + (width if place & 1 else 1)]
+            cost[k] = weight[place]
+        for k in range(several.size):
+            one[k], two[k] = root[one[k]], root[two[k]]
+        for k, place in enumerate(several):
+            a, b = find(root, one[k]), find(root, two[k])
+            root[place >> 1] = a
+            root[(place >> 1) + (width if place & 1 else 1)] = b
+            if a == b:
+                continue
+            if cost[k] <= min(allowed[a], allowed[b]):
+                if size[a] < size[b]:
+                    a, b = b, a
+                root[b] = a
+                size[a] += size[b]
+                allowed[a] = cost[k] + scale / size[a]
+            else:
+                between[n_between] = place
+                n_between += 1
     labels, count = _numbered(root)
     sizes = np.zeros(count, dtype=np.int32)
     for pixel in range(n):
         sizes[labels[pixel]] += 1
-    one = np.empty(n_between, dtype=np.int32)
-    two = np.empty(n_between, dtype=np.int32)
+    one, two = np.empty(n_between, dtype=np.int32), np.empty(n_between, dtype=np.int32)
     kept = 0
     for place in between[:n_between]:
         a = labels[place >> 1]

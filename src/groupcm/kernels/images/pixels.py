@@ -1,6 +1,6 @@
 """Per-pixel maps of a picture, their statistics, and crops.
 
-Colour channels, oriented gradients, local binary patterns, differences at a distance, counts in
+Colour channels, local binary patterns, differences at a distance, counts in
 bins, and crops of boxes. Maps have the shape (width, height); beyond the border the outermost
 pixels are repeated.
 """
@@ -15,6 +15,7 @@ from groupcm.kernels import FLAGS
 N_PATTERNS = 10
 _AROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]])
 _FORWARD = _AROUND[:4]
+_TILE = 32
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -26,49 +27,34 @@ def fill_channels(rgb, lab, dark, maps):
     colour; red − green; (red + green) / 2 − blue.
     """
     height, width = rgb.shape[:2]
-    third = 2 * dark / 3
-    for x in range(width):
-        for y in range(height):
-            red, green, blue = rgb[y, x, 0], rgb[y, x, 1], rgb[y, x, 2]
-            for c in range(3):
-                maps[c, x, y] = lab[y, x, c] / 100
-            largest = max(red, green, blue)
-            saturation = (largest - min(red, green, blue)) / (largest + dark)
-            along = red - (green + blue) / 2
-            across = (green - blue) * 0.8660254037844386
-            # Cosine and sine of the hue, without an angle.
-            length = max(np.sqrt(along * along + across * across), 1e-6)
-            maps[3, x, y] = saturation
-            maps[4, x, y] = saturation * along / length
-            maps[5, x, y] = saturation * across / length
-            total = red + green + blue + 2 * dark
-            maps[6, x, y] = (red + third) / total
-            maps[7, x, y] = (green + third) / total
-            maps[8, x, y] = red - green
-            maps[9, x, y] = (red + green) / 2 - blue
+    # Tiles, since pictures are stored row by row and maps column by column.
+    for left in range(0, width, _TILE):
+        for upper in range(0, height, _TILE):
+            for y in range(upper, min(upper + _TILE, height)):
+                for x in range(left, min(left + _TILE, width)):
+                    _fill_pixel(rgb, lab, dark, maps, x, y)
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def oriented_strength(down, right, maps):
-    """Distribute ``√(down² + right²)`` of each pixel over the two nearest directions.
-
-    Directions are unsigned: map i of ``maps``, shape (directions, width, height), is for gradients
-    at the angle ``i π / directions``, clockwise from the right.
-    """
-    n = len(maps)
-    width, height = down.shape
-    for x in range(width):
-        for y in range(height):
-            gy, gx = np.float64(down[x, y]), np.float64(right[x, y])
-            strength = np.sqrt(gy * gy + gx * gx)
-            if strength == 0.0:
-                continue
-            place = np.arctan2(gy, gx) * (n / np.pi)
-            below = np.floor(place)
-            part = place - below
-            i = int(below) % n
-            maps[i, x, y] += strength * (1.0 - part)
-            maps[(i + 1) % n, x, y] += strength * part
+def _fill_pixel(rgb, lab, dark, maps, x, y):
+    third = 2 * dark / 3
+    red, green, blue = rgb[y, x, 0], rgb[y, x, 1], rgb[y, x, 2]
+    for c in range(3):
+        maps[c, x, y] = lab[y, x, c] / 100
+    largest = max(red, green, blue)
+    saturation = (largest - min(red, green, blue)) / (largest + dark)
+    along = red - (green + blue) / 2
+    across = (green - blue) * 0.8660254037844386
+    # Cosine and sine of the hue, without an angle.
+    length = max(np.sqrt(along * along + across * across), 1e-6)
+    maps[3, x, y] = saturation
+    maps[4, x, y] = saturation * along / length
+    maps[5, x, y] = saturation * across / length
+    total = red + green + blue + 2 * dark
+    maps[6, x, y] = (red + third) / total
+    maps[7, x, y] = (green + third) / total
+    maps[8, x, y] = red - green
+    maps[9, x, y] = (red + green) / 2 - blue
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -79,24 +65,35 @@ def local_patterns(grey, distance, least, codes):
     by more than ``least``. The code is invariant to rotation of the picture by 90°.
     """
     width, height = grey.shape
+    bits = np.empty((8, height), np.uint8)
+    changes = np.empty(height, np.uint8)
     for x in range(width):
+        for i in range(8):
+            beside = grey[min(max(x + distance * _AROUND[i, 0], 0), width - 1)]
+            _brighter(beside, grey[x], distance * _AROUND[i, 1], least, bits[i])
+        ones = codes[x]
+        ones[:] = 0
+        changes[:] = 0
+        for i in range(8):
+            one, previous = bits[i], bits[i - 1]
+            for y in range(height):
+                ones[y] += one[y]
+                changes[y] += one[y] ^ previous[y]
         for y in range(height):
-            limit = grey[x, y] + least
-            ones, changes = 0, 0
-            previous = _brighter(grey, x, y, 7, distance, limit)
-            for i in range(8):
-                bit = _brighter(grey, x, y, i, distance, limit)
-                ones += bit
-                changes += bit != previous
-                previous = bit
-            codes[x, y] = ones if changes <= 2 else 9
+            ones[y] = ones[y] if changes[y] <= 2 else 9
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def _brighter(grey, x, y, i, distance, limit):
-    u = min(max(x + distance * _AROUND[i, 0], 0), grey.shape[0] - 1)
-    v = min(max(y + distance * _AROUND[i, 1], 0), grey.shape[1] - 1)
-    return grey[u, v] > limit
+def _brighter(beside, here, step, least, bits):
+    """Compare a column with another one, ``step`` pixels further down."""
+    height = len(here)
+    first, last = min(max(-step, 0), height), max(min(height - step, height), 0)
+    for y in range(first):
+        bits[y] = beside[0] > here[y] + least
+    for y in range(first, last):
+        bits[y] = beside[y + step] > here[y] + least
+    for y in range(max(first, last), height):
+        bits[y] = beside[height - 1] > here[y] + least
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -106,22 +103,34 @@ def neighbour_differences(grey, distance, scale, contrast, homogeneity, levels, 
     ``codes`` receives the number of ``levels`` that the mean of ``|t|`` exceeds.
     """
     width, height = grey.shape
+    near, size = np.empty(height), np.empty(height)
+    square = np.empty(height)
+    inner = max(height - distance, 0)
     for x in range(width):
+        here = grey[x]
+        square[:], near[:], size[:] = 0.0, 0.0, 0.0
+        for i in range(4):
+            beside = grey[min(max(x + distance * _FORWARD[i, 0], 0), width - 1)]
+            step = distance * _FORWARD[i, 1]
+            for y in range(height if step == 0 else inner):
+                t = np.float64(beside[y + step] - here[y]) / scale
+                square[y] += t * t
+                near[y] += 1.0 / (1.0 + t * t)
+                size[y] += abs(t)
+            for y in range(height if step == 0 else inner, height):
+                t = np.float64(beside[height - 1] - here[y]) / scale
+                square[y] += t * t
+                near[y] += 1.0 / (1.0 + t * t)
+                size[y] += abs(t)
         for y in range(height):
-            square, near, size = 0.0, 0.0, 0.0
-            for i in range(4):
-                u = min(max(x + distance * _FORWARD[i, 0], 0), width - 1)
-                v = min(max(y + distance * _FORWARD[i, 1], 0), height - 1)
-                t = np.float64(grey[u, v] - grey[x, y]) / scale
-                square += t * t
-                near += 1.0 / (1.0 + t * t)
-                size += abs(t)
-            contrast[x, y] = square / 4
-            homogeneity[x, y] = near / 4
-            code = 0
-            while code < len(levels) and size > 4 * levels[code]:
-                code += 1
-            codes[x, y] = code
+            contrast[x, y] = square[y] / 4
+            homogeneity[x, y] = near[y] / 4
+        code = codes[x]
+        code[:] = 0
+        for level in levels:
+            limit = 4 * level
+            for y in range(height):
+                code[y] += size[y] > limit
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -133,6 +142,14 @@ def value_counts(values, low, factor, counts):
     last = len(counts) - 1
     for v in values:
         counts[min(max(int((np.float64(v) - low) * factor), 0), last)] += 1
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def fill_from_bins(values, low, factor, table, result):
+    """``result = table[⌊(v − low) · factor⌋]``, with the first or last entry beyond the range."""
+    last = len(table) - 1
+    for place in range(len(values)):
+        result[place] = table[min(max(int((values[place] - low) * factor), 0), last)]
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)

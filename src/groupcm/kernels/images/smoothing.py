@@ -93,18 +93,11 @@ def central_differences(plane, down, right):
 
     They are 0 along an axis of one pixel.
     """
-    height, width = plane.shape
-    half = np.float32(0.5)
+    height = len(plane)
     for y in range(height):
         low, high = max(y - 1, 0), min(y + 1, height - 1)
-        factor = half if high - low == 2 else np.float32(1)
-        for x in range(width):
-            down[y, x] = (plane[high, x] - plane[low, x]) * factor
-        for x in range(1, width - 1):
-            right[y, x] = (plane[y, x + 1] - plane[y, x - 1]) * half
-        last = width - 1
-        right[y, 0] = plane[y, min(1, last)] - plane[y, 0]
-        right[y, last] = plane[y, last] - plane[y, max(last - 1, 0)]
+        _down(plane[low], plane[high], high - low, down[y])
+        _right(plane[y], right[y])
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -113,17 +106,39 @@ def principal_curvatures(plane, larger, smaller):
 
     a is down twice, b down and to the right, c to the right twice; see `central_differences`.
     """
-    shape = plane.shape
-    down, right = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    central_differences(plane, down, right)
-    a, b = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    central_differences(down, a, b)
-    unused, c = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    central_differences(right, unused, c)
-    for y in range(shape[0]):
-        for x in range(shape[1]):
-            middle = (a[y, x] + c[y, x]) / 2
-            apart = (a[y, x] - c[y, x]) / 2
-            apart = np.sqrt(apart * apart + b[y, x] * b[y, x])
+    height, width = plane.shape
+    # The differences down of three rows, and those to the right of one.
+    down, right = np.empty((3, width), np.float32), np.empty(width, np.float32)
+    a, b, c = np.empty((3, width), np.float32)
+    _down(plane[0], plane[min(1, height - 1)], 1, down[0])
+    for y in range(height):
+        low, high = max(y - 1, 0), min(y + 1, height - 1)
+        if high > y:
+            after = min(y + 2, height - 1)
+            _down(plane[y], plane[after], after - y, down[high % 3])
+        _down(down[low % 3], down[high % 3], high - low, a)
+        _right(plane[y], right)
+        _right(down[y % 3], b)
+        _right(right, c)
+        for x in range(width):
+            middle = (a[x] + c[x]) / 2
+            apart = (a[x] - c[x]) / 2
+            apart = np.sqrt(apart * apart + b[x] * b[x])
             larger[y, x] = middle + apart
             smaller[y, x] = middle - apart
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _down(above, below, distance, result):
+    factor = np.float32(0.5) if distance == 2 else np.float32(1)
+    for x in range(len(result)):
+        result[x] = (below[x] - above[x]) * factor
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _right(row, result):
+    last = len(row) - 1
+    for x in range(1, last):
+        result[x] = (row[x + 1] - row[x - 1]) * np.float32(0.5)
+    result[0] = row[min(1, last)] - row[0]
+    result[last] = row[last] - row[max(last - 1, 0)]

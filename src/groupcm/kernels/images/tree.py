@@ -11,6 +11,8 @@ from numba import njit
 from groupcm.kernels import FLAGS
 from groupcm.kernels.images.merging import grow_box
 
+_TILE = 32
+
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def component_tree(levels, n_levels):
@@ -37,23 +39,38 @@ def component_tree(levels, n_levels):
     """
     height, width = levels.shape
     found, node_level, node_parent = _flooded(levels, n_levels)
-    new = _by_level_and_place(found, node_level, n_levels, height, width)
     count = node_level.size
+    # Nodes are numbered by their level, and within it by their first pixel.
+    free = np.zeros(n_levels + 1, dtype=np.int32)
+    for node in range(count):
+        free[node_level[node] + 1] += 1
+    for each in range(n_levels):
+        free[each + 1] += free[each]
+    new = np.full(count, -1, dtype=np.int32)
+    area = np.zeros(count, dtype=np.int32)
+    edges = np.empty((count, 4), dtype=np.int32)
+    own = np.empty((height, width), dtype=np.int32)
+    for row in range(height):
+        for column in range(width):
+            node = found[(row + 1) * (width + 1) + column]
+            part = new[node]
+            if part < 0:
+                part = free[node_level[node]]
+                free[node_level[node]] += 1
+                new[node] = part
+                edges[part, 0], edges[part, 1], edges[part, 2] = column, row, column + 1
+            elif column < edges[part, 0]:
+                edges[part, 0] = column
+            elif column >= edges[part, 2]:
+                edges[part, 2] = column + 1
+            edges[part, 3] = row + 1
+            own[row, column] = part
+            area[part] += 1
     tree = np.empty(count, dtype=np.int32)
     level = np.empty(count, dtype=np.int32)
     for node in range(count):
         tree[new[node]] = new[node_parent[node]]
         level[new[node]] = node_level[node]
-    area = np.zeros(count, dtype=np.int32)
-    edges = np.empty((count, 4), dtype=np.int32)
-    edges[:, 0], edges[:, 1], edges[:, 2], edges[:, 3] = width, height, 0, 0
-    own = np.empty((height, width), dtype=np.int32)
-    for row in range(height):
-        for column in range(width):
-            part = new[found[(row + 1) * (width + 1) + column]]
-            own[row, column] = part
-            area[part] += 1
-            grow_box(edges, part, column, row, column + 1, row + 1)
     for part in range(count - 1, 0, -1):
         above = tree[part]
         area[above] += area[part]
@@ -73,6 +90,8 @@ def _flooded(levels, n_levels):
     height, width = levels.shape
     stride = width + 1
     flat = np.zeros((height + 2) * stride, dtype=np.uint8)
+    # -1 for a pixel that is not reached, the next reached pixel of its level (0 for none) while it
+    # waits, and then its node.
     found = np.zeros(flat.size, dtype=np.int32)
     for row in range(height):
         start = (row + 1) * stride
@@ -82,16 +101,15 @@ def _flooded(levels, n_levels):
     node_level = np.empty(height * width, dtype=np.int32)
     node_parent = np.empty(height * width, dtype=np.int32)
     opened = np.full(n_levels, -1, dtype=np.int32)
-    # The reached pixels of each level, the last one first.
-    head = np.full(n_levels, -1, dtype=np.int32)
-    later = np.empty(flat.size, dtype=np.int32)
+    # The last reached pixel of each level that waits; 0 for none.
+    head = np.zeros(n_levels, dtype=np.int32)
     count = 0
     here = np.int64(flat[stride])
-    head[here], later[stride], found[stride] = stride, -1, 0
+    head[here], found[stride] = stride, 0
     while True:
         pixel = head[here]
-        if pixel >= 0:
-            head[here] = later[pixel]
+        if pixel > 0:
+            head[here] = found[pixel]
             if opened[here] < 0:
                 opened[here] = count
                 node_level[count] = here
@@ -99,13 +117,12 @@ def _flooded(levels, n_levels):
             found[pixel] = opened[here]
             for other in (pixel - stride, pixel - 1, pixel + 1, pixel + stride):
                 if found[other] < 0:
-                    found[other] = 0
                     level = np.int64(flat[other])
-                    later[other] = head[level]
+                    found[other] = head[level]
                     head[level] = other
                     if level > here:
                         # Its other neighbours wait until all that is higher here is complete.
-                        later[pixel] = head[here]
+                        found[pixel] = head[here]
                         head[here] = pixel
                         here = level
                         break
@@ -113,7 +130,7 @@ def _flooded(levels, n_levels):
         node = opened[here]
         opened[here] = -1
         here -= 1
-        while here >= 0 and head[here] < 0 and opened[here] < 0:
+        while here >= 0 and head[here] == 0 and opened[here] < 0:
             here -= 1
         if here < 0:
             node_parent[node] = node
@@ -124,25 +141,6 @@ def _flooded(levels, n_levels):
             count += 1
         node_parent[node] = opened[here]
     return found, node_level[:count], node_parent[:count]
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def _by_level_and_place(found, node_level, n_levels, height, width):
-    """Return a new number of each node: by its level, then by its first pixel."""
-    count = node_level.size
-    start = np.zeros(n_levels + 1, dtype=np.int32)
-    for node in range(count):
-        start[node_level[node] + 1] += 1
-    for level in range(n_levels):
-        start[level + 1] += start[level]
-    new = np.full(count, -1, dtype=np.int32)
-    for row in range(height):
-        for column in range(width):
-            node = found[(row + 1) * (width + 1) + column]
-            if new[node] < 0:
-                new[node] = start[node_level[node]]
-                start[node_level[node]] += 1
-    return new
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -164,6 +162,19 @@ def descent(parent):
         free[above] += size[part]
         free[part] = first[part] + 1
     return first, first + size
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def numbers_by_column(own, first):
+    """Return ``first[own]``, transposed, tile by tile."""
+    height, width = own.shape
+    numbers = np.empty((width, height), dtype=np.int32)
+    for upper in range(0, height, _TILE):
+        for left in range(0, width, _TILE):
+            for row in range(upper, min(upper + _TILE, height)):
+                for column in range(left, min(left + _TILE, width)):
+                    numbers[column, row] = first[own[row, column]]
+    return numbers
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
