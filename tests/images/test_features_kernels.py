@@ -15,9 +15,9 @@ from groupcm.images.features._areas import Strips
 from groupcm.images.regions import Regions
 from groupcm.kernels.images.pixels import (
     fill_channels,
+    fill_from_bins,
     local_patterns,
     neighbour_differences,
-    oriented_strength,
     value_counts,
     value_deviation,
 )
@@ -78,30 +78,6 @@ def test_neighbour_differences(size, seed, distance):
 
 
 @settings(max_examples=40, deadline=None)
-@given(sizes, seeds, st.integers(1, 9))
-def test_oriented_strength(size, seed, n):
-    down, right = np.random.default_rng(seed).integers(-3, 4, (2, *size)).astype(np.float32)
-    maps = np.zeros((n, *size), dtype=np.float32)
-    oriented_strength(down, right, maps)
-    for x, y in np.ndindex(size):
-        expected = np.zeros(n)
-        angle = math.degrees(math.atan2(down[x, y], right[x, y])) % 180
-        for i in range(n + 1):
-            distance = abs(angle - i * 180 / n) / (180 / n)
-            expected[i % n] += max(1 - distance, 0) * math.hypot(down[x, y], right[x, y])
-        np.testing.assert_allclose(maps[:, x, y], expected, atol=1e-5)
-
-
-def test_gradients_to_the_right_and_to_the_left_have_one_direction():
-    down = np.array([[0, 0, 1, -1]], dtype=np.float32)
-    right = np.array([[2, -2, 0, 0]], dtype=np.float32)
-    maps = np.zeros((4, 1, 4), dtype=np.float32)
-    oriented_strength(down, right, maps)
-    np.testing.assert_allclose(maps[0, 0], [2, 2, 0, 0], atol=1e-6)
-    np.testing.assert_allclose(maps[2, 0], [0, 0, 1, 1], atol=1e-6)
-
-
-@settings(max_examples=40, deadline=None)
 @given(seeds, st.integers(1, 5))
 def test_value_counts(seed, n_bins):
     values = np.random.default_rng(seed).normal(0, 2, 50).astype(np.float32)
@@ -110,6 +86,18 @@ def test_value_counts(seed, n_bins):
     for i in range(n_bins):
         bins = [min(max(math.floor((float(v) + 1) * 1.5), 0), n_bins - 1) for v in values]
         assert counts[i] == bins.count(i)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.integers(1, 5))
+def test_fill_from_bins(seed, n_bins):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-6, 12, 50).astype(np.float32) / 2
+    table = rng.random(n_bins).astype(np.float32)
+    result = np.empty_like(values)
+    fill_from_bins(values, np.float32(-1), np.float32(1.5), table, result)
+    bins = [min(max(math.floor((float(v) + 1) * 1.5), 0), n_bins - 1) for v in values]
+    assert result.tolist() == [table[i] for i in bins]
 
 
 @settings(max_examples=20, deadline=None)

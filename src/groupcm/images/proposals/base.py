@@ -16,7 +16,7 @@ from groupcm.images.filters import gaussian, three_means
 from groupcm.images.proposals.branches import Branches
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.tree import descent, distinct_places, numbers_by_column
+from groupcm.kernels.images.tree import descent, distinct_places
 from groupcm.utils.typing import Float32, Index
 
 __all__ = [
@@ -178,7 +178,7 @@ def tree_regions(
     """
     chosen = order[distinct(edges[order], areas[order].astype(np.float64), _ALIKE, at_most)]
     first, last = descent(parent.astype(np.int32))
-    number = numbers_by_column(own, first)
+    number = first[np.ascontiguousarray(own.T)]
     boxes, pixels = (each[chosen].astype(np.float64) for each in (edges, areas))
     none = np.zeros(len(chosen), dtype=np.int64)
     return Branches((number,), boxes, pixels, none, first[chosen], last[chosen])

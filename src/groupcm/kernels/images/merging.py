@@ -8,7 +8,7 @@ from numba import njit
 from groupcm.kernels import FLAGS
 
 _BINS = 2048
-_AHEAD = 256
+_AHEAD = 64
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -78,9 +78,13 @@ def similar_pieces(planes, scale):
                 weight[2 * pixel + down] = total
                 heaviest = max(heaviest, total)
     order = _lightest_first(weight, heaviest, height * (width - 1) + (height - 1) * width)
-    root = np.arange(n).astype(np.int32)
-    size = np.ones(n, dtype=np.int32)
-    allowed = np.full(n, scale, dtype=np.float32)
+    # Root, size and the largest difference allowed of each pixel's segment, next to each other:
+    # in a large picture, every edge is a visit to memory that is in no cache.
+    segments = np.empty((n, 4), dtype=np.int32)
+    allowed = segments.view(np.float32)
+    for pixel in range(n):
+        segments[pixel, 0], segments[pixel, 1] = pixel, 1
+        allowed[pixel, 2] = scale
     # Only an edge between two segments can merge them later.
     between = np.empty(order.size, dtype=np.int32)
     n_between = 0
@@ -91,26 +95,32 @@ def similar_pieces(planes, scale):
     for start in range(0, order.size, _AHEAD):
         several = order[start : start + _AHEAD]
         for k, place in enumerate(several):
-            one[k] = root[place >> 1]
-            two[k] = root[(place >> 1) + (width if place & 1 else 1)]
+            one[k] = segments[place >> 1, 0]
+            two[k] = segments[(place >> 1) + (width if place & 1 else 1), 0]
             cost[k] = weight[place]
         for k in range(several.size):
-            one[k], two[k] = root[one[k]], root[two[k]]
+            one[k], two[k] = segments[one[k], 0], segments[two[k], 0]
         for k, place in enumerate(several):
-            a, b = find(root, one[k]), find(root, two[k])
-            root[place >> 1] = a
-            root[(place >> 1) + (width if place & 1 else 1)] = b
+            a, b = _segment(segments, one[k]), _segment(segments, two[k])
+            here, there = place >> 1, (place >> 1) + (width if place & 1 else 1)
+            if segments[here, 0] != a:
+                segments[here, 0] = a
+            if segments[there, 0] != b:
+                segments[there, 0] = b
             if a == b:
                 continue
-            if cost[k] <= min(allowed[a], allowed[b]):
-                if size[a] < size[b]:
+            if cost[k] <= min(allowed[a, 2], allowed[b, 2]):
+                if segments[a, 1] < segments[b, 1]:
                     a, b = b, a
-                root[b] = a
-                size[a] += size[b]
-                allowed[a] = cost[k] + scale / size[a]
+                segments[b, 0] = a
+                segments[a, 1] += segments[b, 1]
+                allowed[a, 2] = cost[k] + scale / segments[a, 1]
             else:
                 between[n_between] = place
                 n_between += 1
+    root = np.empty(n, dtype=np.int32)
+    for pixel in range(n):
+        root[pixel] = segments[pixel, 0]
     labels, count = _numbered(root)
     sizes = np.zeros(count, dtype=np.int32)
     for pixel in range(n):
@@ -124,6 +134,15 @@ def similar_pieces(planes, scale):
             one[kept], two[kept] = a, b
             kept += 1
     return labels.reshape(height, width), sizes, one[:kept], two[:kept]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _segment(segments, member):
+    """Return the root of a pixel's segment; see `find`."""
+    while segments[member, 0] != member:
+        segments[member, 0] = segments[segments[member, 0], 0]
+        member = segments[member, 0]
+    return member
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)

@@ -39,26 +39,29 @@ def outline_differences(ptr, column, top, bottom, maps, signed, size):
     ``maps`` have the shape (maps, width, height), ``signed`` and ``size`` (maps, regions).
     """
     n_maps, width, height = maps.shape
-    before = np.zeros((width + 1, height + 1, 2))
-    for c in range(n_maps):
-        for x in range(1, width):
-            for y in range(height):
-                step = np.float64(maps[c, x, y]) - maps[c, x - 1, y]
-                before[x, y + 1, 0] = before[x, y, 0] + step
-                before[x, y + 1, 1] = before[x, y, 1] + abs(step)
-        for k in range(len(ptr) - 1):
-            flow, strength = 0.0, 0.0
-            p = q = ptr[k]
-            end = ptr[k + 1]
-            for x in range(column[q], column[end - 1] + 2):
-                r = _end_of_column(column, q, end, x)
+    n = len(ptr) - 1
+    signed[:], size[:] = 0, 0
+    # Cumulated steps into column x, and their sizes; 0 beyond the border.
+    before = np.zeros((n_maps, height + 1, 2))
+    # The strips of region k in column x - 1 are those from previous[k] to current[k].
+    previous, current = ptr[:n].copy(), ptr[:n].copy()
+    for x in range(width + 1):
+        for c in range(n_maps):
+            if 0 < x < width:
+                _cumulate_steps(maps[c, x - 1], maps[c, x], before[c])
+            else:
+                before[c] = 0
+        for k in range(n):
+            p, q = previous[k], current[k]
+            r = _end_of_column(column, q, ptr[k + 1], x)
+            previous[k], current[k] = q, r
+            for c in range(n_maps if p < r else 0):
+                flow, strength = 0.0, _steps_beside(before[c], top, bottom, p, q, r)
                 for strip in range(p, q):
-                    flow += before[x, bottom[strip], 0] - before[x, top[strip], 0]
-                for strip in range(q, r):
-                    flow -= before[x, bottom[strip], 0] - before[x, top[strip], 0]
-                strength += _steps_beside(before, x, top, bottom, p, q, r)
+                    flow += before[c, bottom[strip], 0] - before[c, top[strip], 0]
                 for strip in range(q, r):
                     t, b = top[strip], bottom[strip]
+                    flow -= before[c, b, 0] - before[c, t, 0]
                     if t > 0:
                         step = np.float64(maps[c, x, t - 1]) - maps[c, x, t]
                         flow += step
@@ -67,9 +70,18 @@ def outline_differences(ptr, column, top, bottom, maps, signed, size):
                         step = np.float64(maps[c, x, b]) - maps[c, x, b - 1]
                         flow += step
                         strength += abs(step)
-                p, q = q, r
-            signed[c, k] = flow
-            size[c, k] = strength
+                signed[c, k] += flow
+                size[c, k] += strength
+
+
+@njit(nogil=True, cache=True)
+def _cumulate_steps(one, two, before):
+    total, strength = 0.0, 0.0
+    for y in range(len(one)):
+        step = np.float64(two[y]) - one[y]
+        total += step
+        strength += abs(step)
+        before[y + 1, 0], before[y + 1, 1] = total, strength
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -101,16 +113,16 @@ def _shared(top, bottom, p, q, r):
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def _steps_beside(before, x, top, bottom, p, q, r):
-    """Sum |steps| into column x over the rows in exactly one of the strips p..q and q..r."""
+def _steps_beside(before, top, bottom, p, q, r):
+    """Sum |steps| into a column over the rows in exactly one of the strips p..q and q..r."""
     total = 0.0
     for strip in range(p, r):
-        total += before[x, bottom[strip], 1] - before[x, top[strip], 1]
+        total += before[bottom[strip], 1] - before[top[strip], 1]
     i, j = p, q
     while i < q and j < r:
         upper, lower = max(top[i], top[j]), min(bottom[i], bottom[j])
         if upper < lower:
-            total -= 2.0 * (before[x, lower, 1] - before[x, upper, 1])
+            total -= 2.0 * (before[lower, 1] - before[upper, 1])
         if bottom[i] <= bottom[j]:
             i += 1
         else:

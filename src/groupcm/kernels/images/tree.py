@@ -11,8 +11,6 @@ from numba import njit
 from groupcm.kernels import FLAGS
 from groupcm.kernels.images.merging import grow_box
 
-_TILE = 32
-
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def component_tree(levels, n_levels):
@@ -162,19 +160,6 @@ def descent(parent):
         free[above] += size[part]
         free[part] = first[part] + 1
     return first, first + size
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def numbers_by_column(own, first):
-    """Return ``first[own]``, transposed, tile by tile."""
-    height, width = own.shape
-    numbers = np.empty((width, height), dtype=np.int32)
-    for upper in range(0, height, _TILE):
-        for left in range(0, width, _TILE):
-            for row in range(upper, min(upper + _TILE, height)):
-                for column in range(left, min(left + _TILE, width)):
-                    numbers[column, row] = first[own[row, column]]
-    return numbers
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
