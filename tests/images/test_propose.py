@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -685,6 +686,41 @@ def test_few_pictures_stay_in_this_process():
     frames = [VideoFrame(f"{n}", np.full((2, 2), n, np.uint8)) for n in range(7)]
     found = list(map_pictures(brightness, frames))
     assert {process for _, (process, _) in found} == {os.getpid()}
+
+
+def test_the_remaining_time_is_known_from_the_first_picture_on(monkeypatch):
+    ticks = itertools.count(100)
+    readings = []
+
+    def seconds() -> float:
+        """A clock that moves on by a second each time it is read."""
+        return float(next(ticks))
+
+    frames = [VideoFrame(f"{n}", np.full((2, 2), n, np.uint8)) for n in range(3)]
+    monkeypatch.setattr("groupcm.images.parallel.time.perf_counter", seconds)
+    with listening(lambda step: None, readings.append):
+        list(map_pictures(brightness, frames, n_tasks=3))
+    # A picture takes one second by the clock, and results come four seconds apart.
+    assert [each.seconds_left for each in readings] == [None, 2.0, 4.0, 0.0]
+
+
+class Prepared:
+    """Work that needs preparation."""
+
+    ready = 0
+
+    def prepare(self) -> None:
+        Prepared.ready += 1
+
+    def __call__(self, task, pixels) -> int:
+        return Prepared.ready
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_work_is_prepared_once_in_each_process(workers):
+    frames = [VideoFrame(f"{n}", np.full((2, 2), n, np.uint8)) for n in range(16)]
+    Prepared.ready = 0
+    assert {found for _, found in map_pictures(Prepared(), frames, workers=workers)} == {1}
 
 
 def test_an_error_of_the_work_stops_it():

@@ -41,6 +41,7 @@ def begin(pickled: bytes) -> None:
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(1)  # of libraries that the program itself loaded before
+    _function.prepare()
 
 
 def call(task: Any) -> Any:

@@ -12,7 +12,10 @@ order of the tasks, for any number of processes, and holds only a few tasks and 
 - Ctrl-C, an error and a loop that ends early terminate the processes. For them to end immediately
   and not with garbage collection, write ``with closing(map_pictures(...)) as results:`` around the
   loop. The processes of a program that was killed end by themselves.
-- Progress is reported to `groupcm.utils.progress.announce_reading`, in pictures.
+- Progress is reported to `groupcm.utils.progress.announce_reading`, in pictures. The remaining time
+  is estimated by the time that pictures took in their process, without the start of the processes.
+- Work may have a method ``prepare()``, which each process calls once before its first picture, such
+  as to load compiled kernels.
 - The processes import the program that started them: a script that uses more than one process needs
   ``if __name__ == "__main__":`` around its calls.
 """
@@ -22,13 +25,13 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 import signal
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -146,11 +149,14 @@ def map_pictures(
     tasks = chain(first, tasks)
     workers = workers or (1 if len(first) < _FEW else n_threads())
     of_all = None if n_tasks is None else before + n_tasks
+    timed = _Timed(work)
+    if workers == 1 and len(first) == _FEW:
+        timed.prepare()
     progress = count_reading(doing, of_all, unit="pictures", before=before)
-    done = before
+    done, pace = before, _Pace(workers)
     announce_reading(progress(done))
-    with closing(_results(partial(_result, work), tasks, workers)) as results:
-        for task, result in results:
+    with closing(_results(timed, tasks, workers)) as results:
+        for task, (result, seconds) in results:
             if isinstance(result, Unreadable) and not skip_unreadable:
                 raise InputError(
                     result.message,
@@ -159,25 +165,55 @@ def map_pictures(
                     " leaves such pictures out",
                 )
             done += 1
-            announce_reading(progress(done))
+            announce_reading(replace(progress(done), seconds_per_row=pace.after(seconds)))
             yield task, result
 
 
-def _result(work: Work[Task, Result], task: Task) -> Result | Unreadable:
-    try:
-        pixels = task.read()
-    except InputError as error:
-        return Unreadable(task.name, str(error), error)
-    try:
-        return work(task, pixels)
-    except Exception as error:
-        error.add_note(f"This was the picture {task.name}.")
-        raise
+@dataclass
+class _Pace:
+    """Seconds per picture, of the work in all processes or between results if that is longer."""
+
+    workers: int
+    n: int = 0
+    seconds: float = 0.0
+    first: float = 0.0
+
+    def after(self, seconds: float) -> float:
+        """Return the pace after a result of a picture that took ``seconds`` in its process."""
+        now = time.perf_counter()
+        self.n, self.seconds = self.n + 1, self.seconds + seconds
+        self.first = self.first or now
+        return max(self.seconds / self.n / self.workers, (now - self.first) / max(self.n - 1, 1))
 
 
-def _results(
-    function: Callable[[Task], Any], tasks: Iterable[Task], workers: int
-) -> Generator[tuple[Task, Any]]:
+@dataclass(frozen=True)
+class _Timed:
+    """Work that also returns the seconds it took, and the error of an unreadable picture."""
+
+    work: Work[Any, Any]
+
+    def prepare(self) -> None:
+        prepare = getattr(self.work, "prepare", None)
+        if prepare is not None:
+            prepare()
+
+    def __call__(self, task: Any) -> tuple[Any, float]:
+        began = time.perf_counter()
+        return self._result(task), time.perf_counter() - began
+
+    def _result(self, task: Any) -> Any:
+        try:
+            pixels = task.read()
+        except InputError as error:
+            return Unreadable(task.name, str(error), error)
+        try:
+            return self.work(task, pixels)
+        except Exception as error:
+            error.add_note(f"This was the picture {task.name}.")
+            raise
+
+
+def _results(function: _Timed, tasks: Iterable[Task], workers: int) -> Generator[tuple[Task, Any]]:
     if workers == 1:
         for task in tasks:
             yield task, function(task)
@@ -195,9 +231,7 @@ def _results(
 
 
 @contextmanager
-def _processes(
-    function: Callable[[Any], Any], workers: int
-) -> Iterator[Callable[[Any], Future[Any]]]:
+def _processes(function: _Timed, workers: int) -> Iterator[Callable[[Any], Future[Any]]]:
     """Start processes that call the function within the block; an error terminates them."""
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(

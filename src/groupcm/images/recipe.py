@@ -22,7 +22,7 @@ from groupcm.images.features.user_families import (
     registered_families,
 )
 from groupcm.images.highlights import HIGHLIGHTS, fill_highlights
-from groupcm.images.proposals import PROPOSERS, Proposals
+from groupcm.images.proposals import PROPOSERS, Given, Proposals, Windows
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.view import View, resized
@@ -178,6 +178,15 @@ class Recipe:
     def _view(self, pixels: Pixels) -> View:
         view = View.of(pixels, self.longest_side)
         return view if self.highlights == "keep" else View(fill_highlights(view.rgb))
+
+    def prepare(self) -> None:
+        """Load the compiled kernels, for which the first picture would wait otherwise."""
+        found = [part for part in self.proposals.parts if not isinstance(part, Given)]
+        view = View.of(np.zeros((16, 16, 3), dtype=np.uint8))
+        regions = Proposals((*found, Windows())).propose(view)
+        for family in self.features:
+            if isinstance(family, tuple(map(type, DEFAULT_FAMILIES))):
+                family.measure(view, regions)
 
     @property
     def is_fitted(self) -> bool:

@@ -104,6 +104,9 @@ class Reading:
         What is counted: "rows" or "pictures".
     before : int
         The part of ``rows`` that was done before the pass began.
+    seconds_per_row : float or None
+        The time of the work alone, where ``seconds`` contains more, such as the start of
+        processes; None otherwise.
     """
 
     doing: str
@@ -113,6 +116,7 @@ class Reading:
     seconds: float
     unit: str = "rows"
     before: int = 0
+    seconds_per_row: float | None = None
 
     @property
     def is_over(self) -> bool:
@@ -131,9 +135,17 @@ class Reading:
 
     @property
     def seconds_left(self) -> float | None:
-        """The remaining time at the speed so far."""
+        """The remaining time at the speed so far, which does not include the start.
+
+        Examples
+        --------
+        >>> Reading("proposing", 1, 11, None, 5.0, "pictures", seconds_per_row=0.25).seconds_left
+        2.5
+        """
         if self.of_rows is None or self.rows <= self.before:
             return None
+        if self.seconds_per_row is not None:
+            return (self.of_rows - self.rows) * self.seconds_per_row
         return (self.of_rows - self.rows) / max(self.rows_per_second, 1e-9)
 
 

@@ -128,6 +128,10 @@ class Scoring:
     where: str = "the annotations"
     keep_marks: bool = False
 
+    def prepare(self) -> None:
+        """Load what the first picture would wait for."""
+        self.scorer.recipe.prepare()
+
     def __call__(self, task: ScoringTask, pixels: Pixels) -> ScoredPicture:
         height, width = pixels.shape[:2]
         objects = None

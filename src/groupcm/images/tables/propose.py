@@ -75,6 +75,10 @@ class Proposing:
     where: str = "the annotations"
     copies: int = 0
 
+    def prepare(self) -> None:
+        """Load what the first picture would wait for."""
+        self.recipe.prepare()
+
     def __call__(self, task: ProposalTask, pixels: Pixels) -> FoundRows:
         """Return the candidates of a picture with features and labels."""
         try:
