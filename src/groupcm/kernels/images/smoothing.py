@@ -46,9 +46,11 @@ def weighted_means(plane, weights, channels, result):
         for x in range(length):
             sums[x] = weights[0] * padded[start + x]
         for j in range(1, reach + 1):
+            # Parts of the row, because an index that could be negative prevents vectorisation.
             step, weight = j * channels, weights[j]
+            left, right = padded[start - step :], padded[start + step :]
             for x in range(length):
-                sums[x] += weight * (padded[start + x - step] + padded[start + x + step])
+                sums[x] += weight * (left[x] + right[x])
         for x in range(length):
             result[y, x] = sums[x]
 

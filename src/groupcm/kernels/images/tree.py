@@ -91,11 +91,11 @@ def _flooded(levels, n_levels):
     # -1 for a pixel that is not reached, the next reached pixel of its level (0 for none) while it
     # waits, and then its node.
     found = np.zeros(flat.size, dtype=np.int32)
-    for row in range(height):
-        start = (row + 1) * stride
-        for column in range(width):
-            flat[start + column] = levels[row, column]
-            found[start + column] = -1
+    for y in range(height):
+        start = (y + 1) * stride
+        for x in range(width):
+            flat[start + x] = levels[y, x]
+            found[start + x] = -1
     node_level = np.empty(height * width, dtype=np.int32)
     node_parent = np.empty(height * width, dtype=np.int32)
     opened = np.full(n_levels, -1, dtype=np.int32)
@@ -104,16 +104,18 @@ def _flooded(levels, n_levels):
     count = 0
     here = np.int64(flat[stride])
     head[here], found[stride] = stride, 0
+    # Without a sign, as an index that could be negative takes longer.
+    one, row = np.uint64(1), np.uint64(stride)
     while True:
-        pixel = head[here]
-        if pixel > 0:
+        if head[here] > 0:
+            pixel = np.uint64(head[here])
             head[here] = found[pixel]
             if opened[here] < 0:
                 opened[here] = count
                 node_level[count] = here
                 count += 1
             found[pixel] = opened[here]
-            for other in (pixel - stride, pixel - 1, pixel + 1, pixel + stride):
+            for other in (pixel - row, pixel - one, pixel + one, pixel + row):
                 if found[other] < 0:
                     level = np.int64(flat[other])
                     found[other] = head[level]
