@@ -8,12 +8,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from groupcm.images.features import DEFAULT_FAMILIES
 from groupcm.images.proposals import Proposals
+from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
 from groupcm.images.recipe_options import recipe_named
 from groupcm.images.synthetic import make_frames, write_frames
@@ -23,7 +25,8 @@ from groupcm.images.view import View
 __all__ = ["show_speed"]
 
 _AT_MOST = 200
-_N_FRAMES = 20
+_N_FRAMES, _N_LARGE = 20, 4
+_LARGE = (1224, 1632)
 _N_FRAMES_OF_NETWORK = 5
 _FEW, _MANY = 50, 400
 
@@ -42,7 +45,10 @@ def show_speed(network: str | None = None) -> None:
         for line in _of_network(network):
             print(line, flush=True)
         return
-    print(_one_frame())
+    print(_one_frame([frame.pixels for frame in make_frames(_N_FRAMES)]))
+    height, width = _LARGE
+    large = make_frames(_N_LARGE, height=height, width=width)
+    print(_one_frame([frame.pixels for frame in large]))
     with tempfile.TemporaryDirectory() as folder:
         write_frames(Path(folder) / "made", _MANY // 4)
         print(_two_processes(Path(folder)))
@@ -53,9 +59,9 @@ def _recipe() -> Recipe:
     return Recipe(Proposals(Proposals.default().parts, at_most=_AT_MOST))
 
 
-def _one_frame() -> str:
-    recipe = _recipe()
-    frames = [frame.pixels for frame in make_frames(_N_FRAMES)]
+def _one_frame(frames: list[Pixels]) -> str:
+    """Time frames at their full size."""
+    recipe = replace(_recipe(), longest_side=max(frames[0].shape))
     recipe.candidates(frames[0])
     whole, found, counts = [], [], []
     for pixels in frames:
@@ -63,7 +69,7 @@ def _one_frame() -> str:
         counts.append(len(recipe.candidates(pixels).regions))
         whole.append(time.process_time() - began)
         began = time.process_time()
-        recipe.proposals.propose(View.of(pixels))
+        recipe.proposals.propose(View.of(pixels, recipe.longest_side))
         found.append(time.process_time() - began)
     height, width = frames[0].shape[:2]
     n_features = len(recipe.feature_names)
