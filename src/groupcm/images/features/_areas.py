@@ -129,7 +129,9 @@ class Areas:
     """
 
     def __init__(self, strips: Strips) -> None:
-        *self._strips, self.pixels = strips_by_column(*strips.by_area, strips.width)
+        column_ptr, owner, top, bottom, pixels = strips_by_column(*strips.by_area, strips.width)
+        self._strips = column_ptr, owner, top, bottom
+        self.pixels = pixels
 
     def __len__(self) -> int:
         return len(self.pixels)
