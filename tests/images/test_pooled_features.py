@@ -15,6 +15,7 @@ from groupcm.images import Recipe
 from groupcm.images.features import network_family
 from groupcm.images.features._areas import margins, pixel_edges, strips_of
 from groupcm.images.features.feature_maps import choose_maps
+from groupcm.images.features.network_embedding import NetworkEmbedding
 from groupcm.images.features.pooled_embedding import PooledEmbedding
 from groupcm.images.proposals import Merging, Proposals
 from groupcm.images.recipe_options import recipe_named
@@ -127,7 +128,15 @@ def test_the_mode_of_a_network_is_chosen_by_name(tmp_path):
     recipe = recipe_named(network=[str(file)], network_mode="pool", components=4)
     assert isinstance(recipe.features[-1], PooledEmbedding)
     assert recipe.features[-1].n_components == 4
-    with pytest.raises(InputError, match="network_mode is 'crops'; it must be 'crop' or 'pool'"):
+    both = recipe_named(network=[str(file)] * 2, network_mode="both", components=0).features[-4:]
+    kinds = [(type(family), family.name) for family in both]
+    assert kinds == [
+        (NetworkEmbedding, "embedding1"),
+        (PooledEmbedding, "pooled1"),
+        (NetworkEmbedding, "embedding2"),
+        (PooledEmbedding, "pooled2"),
+    ]
+    with pytest.raises(InputError, match="it must be 'crop', 'pool' or 'both'"):
         recipe_named(network=[str(file)], network_mode="crops")
 
 

@@ -19,7 +19,7 @@ from groupcm.images.recipe import Recipe
 __all__ = ["NETWORK_MODES", "N_COMPONENTS", "recipe_named"]
 
 N_COMPONENTS = 128
-NETWORK_MODES = ("crop", "pool")
+NETWORK_MODES = ("crop", "pool", "both")
 
 
 def recipe_named(
@@ -49,9 +49,9 @@ def recipe_named(
         "network" needs ``network``.
     network : sequence of str
         Networks whose embeddings are features, too: files, or names such as ``timm:resnet18``.
-    network_mode : {"crop", "pool"}
+    network_mode : {"crop", "pool", "both"}
         Whether a network is applied to a crop of each candidate, or once to the picture, whose
-        feature maps are then pooled over each candidate and its ring.
+        feature maps are then pooled over each candidate and its ring, or both.
     components : int
         The number of principal components of each network's embeddings that are features, which
         `groupcm.images.fit_recipe` computes; 0 for all outputs.
@@ -95,16 +95,17 @@ def recipe_named(
     by_user = [import_family(name)() for name in family]
     if network_mode not in NETWORK_MODES:
         raise InputError(
-            Argument("network_mode"), f" is {network_mode!r}; it must be 'crop' or 'pool'"
+            Argument("network_mode"), f" is {network_mode!r}; it must be 'crop', 'pool' or 'both'"
         )
     shared: dict[str, Any] = {"n_components": components, "cache": cache}
     embeddings: list[NetworkFamily] = []
     for name, file in _with_names(network):
-        if network_mode == "pool":
-            embeddings.append(PooledEmbedding.of(file, name=name, **shared))
-        else:
+        if network_mode != "pool":
             crops: dict[str, Any] = {"size": crop_size, "context": tuple(context)}
             embeddings.append(NetworkEmbedding.of(file, name=name, **crops, **shared))
+        if network_mode != "crop":
+            name = name if network_mode == "pool" else name.replace("embedding", "pooled")
+            embeddings.append(PooledEmbedding.of(file, name=name, **shared))
     recipe = Recipe(
         replace(default, parts=parts, at_most=default.at_most if at_most is None else at_most),
         (*families, *by_user, *embeddings),

@@ -37,9 +37,9 @@ def add_networks(parser) -> None:
         "--network-mode",
         "crop",
         "apply a network to a crop of each candidate, or once to the picture, and pool its "
-        "feature maps over each candidate and its surroundings, which is faster and locates worse "
-        "(default: crop)",
-        choices=("crop", "pool"),
+        "feature maps over each candidate and its surroundings, which is faster and locates worse, "
+        "or both (default: crop)",
+        choices=("crop", "pool", "both"),
     )
     _add(
         parser,
