@@ -113,6 +113,8 @@ def make_problem(case: Case, **fixed: Any) -> Problem:
         del settings["delta"]
     if case.penalty != "huber":
         del settings["epsilon"]
+    if fixed.get("C") is not None:
+        del settings["lam"]
     return Problem(X, y, groups, overlap, settings | fixed)
 
 
