@@ -153,6 +153,7 @@ def test_all_keys_are_shown_and_none_acts_meanwhile(browser, folder):
         page.press("n", "b", "Delete")
         page.press("Escape")
         expect(help).to_have_count(0)
+        expect(page.page.locator("dialog[open]")).to_have_count(0)  # which would take the keys
         expect(page.page.locator("#counts")).to_contain_text("0 of 12 done")
         page.press("n")
         page.shows(1)
