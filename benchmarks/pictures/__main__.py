@@ -148,7 +148,7 @@ def _parser() -> argparse.ArgumentParser:
         "python -m benchmarks.pictures.mobilenet makes a file of a wheel",
     )
     parser.add_argument(
-        "--network-mode", choices=("crop", "pool"), default="crop", help="default: crop"
+        "--network-mode", choices=("crop", "pool", "both"), default="crop", help="default: crop"
     )
     parser.add_argument(
         "--speed",

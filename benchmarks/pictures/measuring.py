@@ -15,6 +15,7 @@ from benchmarks.pictures.models import WHOLE_PICTURE, scores_of_folds
 from benchmarks.pictures.sets import PICTURE_SETS
 from benchmarks.support.measure import say
 from groupcm.images.features.network_embedding import NetworkEmbedding
+from groupcm.images.features.network_family import NetworkFamily
 from groupcm.images.features.pooled_embedding import PooledEmbedding
 from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
@@ -104,16 +105,17 @@ def candidates_named(folder: Path, name: str, cache: Path, at_most: int) -> SetC
     return candidates_of(PICTURE_SETS[name].pictures(folder), Recipe(_proposals(at_most)), cache)
 
 
-def embeddings_named(trial: Trial) -> NDArray[np.float16]:
-    """All outputs of the network for the same candidates, in half precision."""
+def embeddings_named(trial: Trial) -> list[NDArray[np.float16]]:
+    """All outputs of the network for the same candidates in half precision, mode by mode."""
     file = trial.network or ""
-    if trial.mode == "pool":
-        family = PooledEmbedding.of(file)
-    else:
-        family = NetworkEmbedding.of(file, size=CROP_SIZE)
-    recipe = Recipe(_proposals(trial.at_most), (family,))
+    families: list[NetworkFamily] = []
+    if trial.mode in ("crop", "both"):
+        families.append(NetworkEmbedding.of(file, size=CROP_SIZE))
+    if trial.mode in ("pool", "both"):
+        families.append(PooledEmbedding.of(file))
     pictures = PICTURE_SETS[trial.name].pictures(trial.data)
-    return candidates_of(pictures, recipe, trial.cache, half=True).values
+    recipes = [Recipe(_proposals(trial.at_most), (family,)) for family in families]
+    return [candidates_of(pictures, each, trial.cache, half=True).values for each in recipes]
 
 
 def _proposals(at_most: int) -> Proposals:

@@ -31,9 +31,13 @@ WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
 _ROWS_OF_COMPONENTS = 12_000
 _LAMS, _LAMS_UNGROUPED, _COSTS = (0.003, 0.6), (0.1, 0.6), (1e-3, 0.3)
+# With a network, features are more and λ smaller.
+_LAMS_NETWORK = (0.0003, 0.1)
 
 
-def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -> Contender:
+def contender_named(
+    name: str, n_settings: int, max_negatives: int, seed: int, *, has_network: bool = False
+) -> Contender:
     """A model of the table, with the settings it chooses among inside the folds."""
     given: dict[str, Any] = {"max_negatives": max_negatives, "random_state": seed}
     if name == WHOLE_PICTURE:
@@ -50,7 +54,7 @@ def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -
         return replace(contenders(["svm"], n_settings, **given)[0], settings=costs)
     grouped = name != "GCM without grouping"
     gcm = contenders(["gcm" if grouped else "gcm-none"], n_settings, **given)[0]
-    ends = _LAMS if grouped else _LAMS_UNGROUPED
+    ends = (_LAMS_NETWORK if has_network else _LAMS) if grouped else _LAMS_UNGROUPED
     lams = [{"lam": lam} for lam in np.geomspace(*ends, n_settings).tolist()]
     gcm = replace(gcm, settings=lams)
     return _with_background(gcm, seed) if name == "GCM, background" else gcm
@@ -85,21 +89,25 @@ def scores_of_folds(
     n_settings: int = 3,
     max_negatives: int = 10_000,
     min_overlap: float = 0.3,
-    embeddings: NDArray[np.float16] | None = None,
+    embeddings: Sequence[NDArray[np.float16]] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
     """Scores of every candidate by models that saw no picture of its cluster, and its fold.
 
     Positive pictures whose best candidate overlaps the object by less than ``min_overlap`` are
     left out of training, for every model. They are tested like all others. The principal
-    components of ``embeddings``, one row per candidate, are computed from the training part of each
-    outer fold and join the other features.
+    components of each of the ``embeddings``, one row per candidate, are computed from the training
+    part of each outer fold and join the other features.
     """
     rows = _labelled(data, data.values)
     folds = group_folds(rows.y, rows.groups, rows.patients, n_splits=n_folds, random_state=seed)
     missed = data.positive & (data.best < min_overlap)
     trained: Folds = [(train[~missed[data.picture[train]]], test) for train, test in folds]
-    chosen = [contender_named(name, n_settings, max_negatives, seed) for name in names]
+    has_network = embeddings is not None
+    chosen = [
+        contender_named(name, n_settings, max_negatives, seed, has_network=has_network)
+        for name in names
+    ]
     options: dict[str, Any] = {"n_inner": n_inner, "random_state": seed, "progress": progress}
     if embeddings is None:
         parts = [crossfit(rows, chosen, cv=trained, **options)]
@@ -127,10 +135,16 @@ def _labelled(data: SetCandidates, values: NDArray[np.float32]) -> LabelledCandi
 
 
 def _joined(
-    data: SetCandidates, embeddings: NDArray[np.float16], train: NDArray[np.int64], seed: int
+    data: SetCandidates,
+    embeddings: Sequence[NDArray[np.float16]],
+    train: NDArray[np.int64],
+    seed: int,
 ) -> NDArray[np.float32]:
     """The features with the principal components of embeddings, computed from training rows."""
-    some = np.random.default_rng(seed).permutation(train)[:_ROWS_OF_COMPONENTS]
-    components = Components.of(embeddings[np.sort(some)].astype(np.float32), N_COMPONENTS)
-    pieces = [components(part.astype(np.float32)) for part in np.array_split(embeddings, 64)]
-    return np.concatenate([data.values, np.concatenate(pieces)], axis=1)
+    some = np.sort(np.random.default_rng(seed).permutation(train)[:_ROWS_OF_COMPONENTS])
+    parts = [data.values]
+    for each in embeddings:
+        components = Components.of(each[some].astype(np.float32), N_COMPONENTS)
+        pieces = [components(part.astype(np.float32)) for part in np.array_split(each, 64)]
+        parts.append(np.concatenate(pieces))
+    return np.concatenate(parts, axis=1)

@@ -136,8 +136,32 @@ def test_the_mode_of_a_network_is_chosen_by_name(tmp_path):
         (NetworkEmbedding, "embedding2"),
         (PooledEmbedding, "pooled2"),
     ]
-    with pytest.raises(InputError, match="it must be 'crop', 'pool' or 'both'"):
+    with pytest.raises(InputError, match="it must be 'auto', 'crop', 'pool' or 'both'"):
         recipe_named(network=[str(file)], network_mode="crops")
+
+
+def test_by_default_maps_are_pooled_where_a_network_has_some(tmp_path):
+    for file, kinds in (
+        (strided_network(tmp_path / "net.onnx"), [NetworkEmbedding, PooledEmbedding]),
+        (strided_network(tmp_path / "fixed.onnx", side=96), [NetworkEmbedding]),
+        (onnx_file(tmp_path / "flat.onnx"), [NetworkEmbedding]),
+    ):
+        families = recipe_named(["windows"], ["shape"], network=[str(file)]).features
+        assert [type(family) for family in families[1:]] == kinds
+        if len(kinds) == 1:
+            with pytest.raises(InputError):
+                recipe_named(network=[str(file)], network_mode="both")
+
+
+def test_two_families_store_their_network_once(tmp_path):
+    file = strided_network(tmp_path / "net.onnx")
+    recipe = recipe_named(["windows"], ["shape"], network=[str(file)], components=0)
+    plain = json.loads(json.dumps(recipe.to_json()))
+    assert [part.get("content") is None for part in plain["features"]] == [True, False, True]
+    file.unlink()
+    again = Recipe.from_json(plain)
+    assert again == recipe
+    np.testing.assert_array_equal(again.candidates(RGB).values, recipe.candidates(RGB).values)
 
 
 def test_networks_that_cannot_be_pooled(tmp_path):

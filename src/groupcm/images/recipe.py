@@ -7,7 +7,7 @@ A recipe is a few plain values that are stored in candidate tables and models. `
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
@@ -217,7 +217,7 @@ class Recipe:
             "at_most": self.proposals.at_most,
             "distinct": self.proposals.distinct,
             "proposals": [_to_plain(part, PROPOSERS) for part in self.proposals.parts],
-            "features": [_to_plain(family, known) for family in self.features],
+            "features": _each_network_once([_to_plain(family, known) for family in self.features]),
         }
 
     @classmethod
@@ -243,11 +243,33 @@ class Recipe:
         proposals = Proposals(parts, at_most=plain["at_most"], distinct=plain["distinct"])
         features = tuple(
             _from_plain(part, STORED_FAMILIES | registered_families(), "family of features")
-            for part in plain["features"]
+            for part in _with_networks_of_others(plain["features"])
         )
         highlights = plain.get("highlights", "keep")
         _require_type("highlights", highlights, "str")
         return cls(proposals, features, plain["longest_side"], highlights)
+
+
+def _each_network_once(families: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Store the content of a network with the first of the families that use it."""
+    stored = set()
+    for family in families:
+        if isinstance(family.get("content"), str) and "sha256" in family:
+            if family["sha256"] in stored:
+                family["content"] = None
+            stored.add(family["sha256"])
+    return families
+
+
+def _with_networks_of_others(families: Sequence[Any]) -> Iterator[Any]:
+    """Return families with the content of their network, which an earlier one may store."""
+    stored: dict[str, Any] = {}
+    for family in families:
+        if isinstance(family, Mapping) and {"sha256", "content"} <= family.keys():
+            content = family["content"] or stored.get(str(family["sha256"]))
+            stored[str(family["sha256"])] = content
+            family = {**family, "content": content}
+        yield family
 
 
 def _to_plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:

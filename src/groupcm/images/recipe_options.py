@@ -15,11 +15,12 @@ from groupcm.images.features.pooled_embedding import PooledEmbedding
 from groupcm.images.features.user_families import import_family
 from groupcm.images.proposals import PROPOSERS, Given, Proposals
 from groupcm.images.recipe import Recipe
+from groupcm.utils.extras import MissingExtra
 
 __all__ = ["NETWORK_MODES", "N_COMPONENTS", "recipe_named"]
 
 N_COMPONENTS = 128
-NETWORK_MODES = ("crop", "pool", "both")
+NETWORK_MODES = ("auto", "crop", "pool", "both")
 
 
 def recipe_named(
@@ -27,7 +28,7 @@ def recipe_named(
     features: Sequence[str] | None = None,
     *,
     network: Sequence[str] = (),
-    network_mode: str = "crop",
+    network_mode: str = "auto",
     components: int = N_COMPONENTS,
     crop_size: int | None = None,
     context: Sequence[float] = (),
@@ -49,9 +50,10 @@ def recipe_named(
         "network" needs ``network``.
     network : sequence of str
         Networks whose embeddings are features, too: files, or names such as ``timm:resnet18``.
-    network_mode : {"crop", "pool", "both"}
+    network_mode : {"auto", "crop", "pool", "both"}
         Whether a network is applied to a crop of each candidate, or once to the picture, whose
-        feature maps are then pooled over each candidate and its ring, or both.
+        feature maps are then pooled over each candidate and its ring, or both. With "auto" it is
+        both, or crops alone where the network has no feature maps or takes one size of pictures.
     components : int
         The number of principal components of each network's embeddings that are features, which
         `groupcm.images.fit_recipe` computes; 0 for all outputs.
@@ -95,7 +97,8 @@ def recipe_named(
     by_user = [import_family(name)() for name in family]
     if network_mode not in NETWORK_MODES:
         raise InputError(
-            Argument("network_mode"), f" is {network_mode!r}; it must be 'crop', 'pool' or 'both'"
+            Argument("network_mode"),
+            f" is {network_mode!r}; it must be 'auto', 'crop', 'pool' or 'both'",
         )
     shared: dict[str, Any] = {"n_components": components, "cache": cache}
     embeddings: list[NetworkFamily] = []
@@ -103,9 +106,16 @@ def recipe_named(
         if network_mode != "pool":
             crops: dict[str, Any] = {"size": crop_size, "context": tuple(context)}
             embeddings.append(NetworkEmbedding.of(file, name=name, **crops, **shared))
-        if network_mode != "crop":
-            name = name if network_mode == "pool" else name.replace("embedding", "pooled")
+        if network_mode == "crop":
+            continue
+        name = name if network_mode == "pool" else name.replace("embedding", "pooled")
+        try:
             embeddings.append(PooledEmbedding.of(file, name=name, **shared))
+        except MissingExtra:
+            raise
+        except InputError:
+            if network_mode != "auto":
+                raise
     recipe = Recipe(
         replace(default, parts=parts, at_most=default.at_most if at_most is None else at_most),
         (*families, *by_user, *embeddings),

@@ -91,7 +91,7 @@ class TrainingChoices:
     proposals: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     network: tuple[str, ...] = ()
-    network_mode: str = "crop"
+    network_mode: str = "auto"
     components: int = N_COMPONENTS
     crop_size: int | None = None
     context: tuple[float, ...] = ()

@@ -35,11 +35,11 @@ def add_networks(parser) -> None:
     _add(
         parser,
         "--network-mode",
-        "crop",
+        "auto",
         "apply a network to a crop of each candidate, or once to the picture, and pool its "
         "feature maps over each candidate and its surroundings, which is faster and locates worse, "
-        "or both (default: crop)",
-        choices=("crop", "pool", "both"),
+        "or both (default: auto, which is both where the network has feature maps, and else crop)",
+        choices=("auto", "crop", "pool", "both"),
     )
     _add(
         parser,

@@ -111,9 +111,9 @@ def choose_maps(content: bytes, file: str) -> tuple[str, ...]:
 
 
 def _model(content: bytes, file: str) -> Any:
-    onnx = ONNX.load("onnx", f"pooling the maps of {file} requires onnx")
     if is_torch(content):
         raise InputError(f"{file} is a PyTorch file; pooling needs a network in ONNX")
+    onnx = ONNX.load("onnx", f"pooling the maps of {file} requires onnx")
     try:
         return onnx.load_from_string(content)
     except Exception as error:  # protobuf raises its own classes
