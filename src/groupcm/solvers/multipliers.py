@@ -49,7 +49,7 @@ _LARGEST_CHANGE = 10.0
 _WARMER = 100.0
 _MOST_STEPS = 30
 # The share of the gap that the distance from the minimiser may have.
-_INEXACT = 0.3
+_INEXACT = 0.1
 # So many rounds without a gap this much smaller end the method.
 _PATIENCE, _PROGRESS = 8, 0.7
 # The penalty is not smoothed.
