@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -156,10 +157,10 @@ def test_components_of_embeddings_join_the_features_of_each_fold(
     known = np.repeat(candidates.positive, np.diff(candidates.ptr)) & (candidates.y > 0)
     embeddings = rng.normal(size=(len(candidates.y), 6)).astype(np.float16)
     embeddings[:, 2] += 3 * known
-    scores, fold = scores_of_folds(
-        candidates, ["GCM"], seed=0, n_folds=2, n_settings=1, embeddings=embeddings
-    )
-    plain, same = scores_of_folds(candidates, ["GCM"], seed=0, n_folds=2, n_settings=1)
+    noise = rng.normal(size=(len(candidates.y), 3)).astype(np.float16)
+    given: dict[str, Any] = {"seed": 0, "n_folds": 2, "n_settings": 1}
+    scores, fold = scores_of_folds(candidates, ["GCM"], embeddings=[noise, embeddings], **given)
+    plain, same = scores_of_folds(candidates, ["GCM"], embeddings=[noise], **given)
     assert (fold == same).all()
     found = measures(candidates, scores["GCM"], fold)
     assert found.auc > measures(candidates, plain["GCM"], same).auc

@@ -217,6 +217,18 @@ def test_a_category_that_no_file_can_hold_is_named(data):
         trees().fit(X, y, groups)
 
 
+def test_labels_of_categories_are_refused_in_a_source_and_exact_as_numbers():
+    number = np.arange(120) // 3 % 4
+    y, groups = (number == 2).astype(int), np.arange(120) // 3
+    kind = pd.Categorical(2**60 + number)
+    frame = pd.DataFrame({"kind": kind, "size": np.random.default_rng(0).random(120)})
+    model = trees().fit(frame, y, groups)
+    assert len(set(model.categories_["kind"])) == 4
+    known = sources.from_arrays(frame.assign(kind=number), label=y, group=groups)
+    with pytest.raises(InputError, match="knows the categories of kind by their labels"):
+        model.decision_function(known)
+
+
 def test_an_export_to_onnx_is_refused(data, tmp_path):
     pytest.importorskip("onnx")
     kind, size, y, groups = data

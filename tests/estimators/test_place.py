@@ -143,6 +143,10 @@ def test_mistakes_get_one_sentence(data, pair):
         fit_place(model, GroupClassifier(), X, y, np.arange(len(y)))
     with pytest.raises(ParameterError, match="trained with 2 features, and the model with 3"):
         set_place(model, GroupClassifier(0.01).fit(X[:, :2], y, groups, overlap))
+    with pytest.raises(ParameterError, match="is the model itself"):
+        set_place(model, model)
+    with pytest.raises(ParameterError, match="has the classes"):
+        set_place(model, GroupClassifier(0.01).fit(X, y + 1, groups, overlap))
     three = GroupClassifier(0.1).fit(X, np.arange(len(y)) % 3, groups)
     with pytest.raises(ParameterError, match="two classes"):
         set_place(three, pair)

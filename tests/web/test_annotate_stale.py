@@ -32,6 +32,10 @@ def does_not_ask(tab: Page) -> None:
     tab.route("**/api/changes*", lambda route: route.abort())
 
 
+# What a page reports of a server that is killed, perhaps in the middle of an answer.
+CUT_OFF = [*REFUSED, "ERR_FAILED", "ERR_CONTENT_LENGTH_MISMATCH"]
+
+
 def opened(tab: Page, address: str) -> AnnotatePage:
     """Open the address in another tab, as the user does; all tabs then have its cookie."""
     page = AnnotatePage(tab.context.new_page())
@@ -45,9 +49,7 @@ def test_a_tab_of_another_folder_writes_nothing(browser, tmp_path, notices):
     folder, other = make_pictures(tmp_path / "fa"), make_pictures(tmp_path / "fb")
     with start(folder) as (process, address):
         port = urlsplit(address).port
-        with visiting(
-            browser, address, forgiven=[*REFUSED, "ERR_FAILED", "ERR_CONTENT_LENGTH_MISMATCH"]
-        ) as tab:
+        with visiting(browser, address, forgiven=CUT_OFF) as tab:
             page = AnnotatePage(tab)
             page.shows(0)
             if not notices:
@@ -79,7 +81,7 @@ def test_work_goes_to_its_picture_when_the_list_has_changed(browser, tmp_path):
     folder = make_pictures(tmp_path / "frames", "b.png", "c.png", "d.png")
     with start(folder) as (process, address):
         port = urlsplit(address).port
-        with visiting(browser, address, forgiven=[*REFUSED, "ERR_FAILED"]) as tab:
+        with visiting(browser, address, forgiven=CUT_OFF) as tab:
             page = AnnotatePage(tab)
             page.shows(0)
             page.open(1)

@@ -105,7 +105,10 @@ def encode(X: Any, categories: Mapping[str, Sequence[Any]]) -> Any:
         if str(name) in categories:
             codes, labels = _dictionary(frame.get_column(name))
             known = {label: code for code, label in enumerate(categories[str(name)])}
-            place = [known.get(_label(label, name), np.nan) for label in labels]
+            place = [
+                np.nan if _is_missing(label) else known.get(_label(label, name), np.nan)
+                for label in labels
+            ]
             values = np.array([*place, np.nan], dtype=np.float32)[codes]
             changed.append(nw.new_series(name, values, backend=frame.implementation))
     return frame.with_columns(*changed).to_native()
@@ -124,10 +127,16 @@ def _dictionary(column: Any) -> tuple[Index, list[Any]]:
     return codes, values.dictionary.to_pylist()
 
 
+def _is_missing(label: Any) -> bool:
+    return isinstance(label, float) and np.isnan(label)
+
+
 def _label(value: Any, column: Any) -> Any:
     """Return a label as a model file can hold it; 2 and 2.0 are the same."""
     if isinstance(value, str | bool):
         return value
+    if isinstance(value, Integral):  # exactly, since floats hold 53 bits
+        return int(value)
     if isinstance(value, Real) and np.isfinite(float(value)):
         number = float(value)
         return int(number) if number.is_integer() else number

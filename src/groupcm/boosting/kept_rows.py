@@ -7,7 +7,9 @@ decide. A pass scores every row by the trees so far, and keeps of each group
 - some random ones, which represent all the others. One is drawn the more likely the larger its
   ``size = floor + L(−s)^r``, and its ``count`` is 1 divided by that probability.
 
-So ``Σ count_i L(−s_i)^p`` over the rows kept is an unbiased estimate of that over all rows. The
+So ``Σ count_i L(−s_i)^p`` over the rows kept is an unbiased estimate of that over all rows, in the
+first pass. All passes draw by the same random numbers, so that they settle; the trees are fitted to
+the rows that the pass before drew, and later estimates are therefore somewhat too small. The
 ``floor`` is the mean of ``L(−s)^r``, so that about half of the random candidates are drawn whatever
 their scores, as the first trees need, and half where the later ones look.
 """

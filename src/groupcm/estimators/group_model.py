@@ -17,6 +17,7 @@ from groupcm.data.frames import as_frame
 from groupcm.data.groups import GroupIndex, index_groups, no_groups
 from groupcm.data.labels import check_class_order, warn_of_sorting_scorer
 from groupcm.data.validation import as_matrix, check_length
+from groupcm.errors import InputError
 from groupcm.estimators.html_display import HtmlPanel
 from groupcm.estimators.scoring import GroupScores, Scorer, among_all_groups, require_features
 from groupcm.estimators.thresholds import (
@@ -283,6 +284,11 @@ class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
 
     def _read_source(self, source: Source) -> Source:
         check_is_fitted(self)
+        if categories := getattr(self, "categories_", {}):
+            raise InputError(
+                f"the model knows the categories of {', '.join(categories)} by their labels, which "
+                "a source does not have; score a data frame in memory"
+            )
         require_features(source, self.n_features_in_, self._names())
         return source
 

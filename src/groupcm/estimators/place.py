@@ -16,9 +16,12 @@ model again removes it. Groups without an object have a best guess, too.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.frames import as_frame
@@ -103,6 +106,19 @@ def set_place(model: Any, place: Any) -> Any:
         raise ParameterError(
             Argument("place"), " is for models of two classes; fit one of them against the rest"
         )
+    if place is model:
+        raise ParameterError(Argument("place"), " is the model itself; fit another one")
+    if list(known[0]) != list(known[1]):
+        raise ParameterError(
+            Argument("place"),
+            f" has the classes {list(known[1])}, and the model {list(known[0])}; train both with "
+            "the same, in the same order",
+        )
+    names = [list(getattr(each, "feature_names_in_", ())) for each in (model, place)]
+    if all(names) and names[0] != names[1]:
+        raise ParameterError(
+            Argument("place"), " was trained with other features; train both with the same"
+        )
     sizes = [getattr(each, "n_features_in_", None) for each in (model, place)]
     if sizes[0] != sizes[1]:
         raise ParameterError(
@@ -162,9 +178,7 @@ def fit_place(
         raise ParameterError(
             Argument("among"), f" is {among!r}; it must be one of {', '.join(map(repr, AMONG))}"
         )
-    if isinstance(X, Source):
-        known = X.index()
-        y, groups = known.labels_of_rows(), known.groups_of_rows()
+    if isinstance(X, Source | str | os.PathLike):
         raise TypeError("a place model is fitted to candidates in memory; got a source.")
     X = as_frame(X)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
@@ -229,4 +243,8 @@ def _rows_of(X: Any, rows: NDArray[np.intp]) -> Any:
         return X
     if hasattr(X, "iloc"):
         return X.iloc[rows]
+    if isinstance(X, pa.Table):
+        return X.take(rows)
+    if sp.issparse(X):
+        return X.tocsr()[rows]
     return X[rows] if hasattr(X, "shape") else np.asarray(X)[rows]

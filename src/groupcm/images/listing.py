@@ -114,7 +114,11 @@ def _refuse_links_that_leave(folder: Path, names: list[str]) -> None:
 
 def _links(folder: Path, names: set[str], inside: str = "") -> Iterator[Path]:
     """Yield the links to folders and to these pictures; only they are resolved, which is slow."""
-    with os.scandir(folder / inside) as entries:
+    try:
+        found = os.scandir(folder / inside)
+    except PermissionError:  # the listing of pictures leaves such a folder out, too
+        return
+    with found as entries:
         for entry in entries:
             name = f"{inside}{entry.name}"
             if entry.name.startswith("."):

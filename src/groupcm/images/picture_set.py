@@ -32,6 +32,7 @@ from groupcm.utils.text import counted, there_are
 
 __all__ = ["PictureSet", "read_picture_set"]
 
+_SURELY_PICTURES = ("images", "image", "imgs", "img", "frames", "pictures", "jpegimages")
 Unannotated = Literal["auto", "negative", "leave_out"]
 UNANNOTATED = ("auto", "negative", "leave_out")
 
@@ -165,12 +166,16 @@ def _picture_folder(root: Path) -> Path:
     """Return the folder itself, or its only subfolder of pictures next to one of annotations."""
     found = picture_files(root).pictures
     tops = {name.partition("/")[0] if "/" in name else "" for name in found}
-    inside = [top for top in tops if top.lower() in PICTURE_FOLDERS]
+    masks = _mask_folders(root)
+    if any((each / top).is_dir() for each in masks for top in tops if top):
+        return root  # The masks repeat the names of the folders.
+    known = PICTURE_FOLDERS if masks else _SURELY_PICTURES
+    inside = [top for top in tops if top.lower() in known]
     # Pictures elsewhere than in ``images`` may be masks of another layout.
     if len(inside) == 1 and tops - set(inside) <= set(_ANNOTATION_FOLDERS):
         return root / inside[0]
     [only] = tops if len(tops) == 1 else [""]
-    return root / only if only and _mask_folders(root) else root
+    return root / only if only and masks else root
 
 
 def _mask_folders(place: Path) -> list[Path]:

@@ -210,14 +210,16 @@ class Recipe:
         """Return plain values for a JSON file."""
         known = STORED_FAMILIES | registered_families()
         changed = {} if self.highlights == "keep" else {"highlights": self.highlights}
+        every = [_to_plain(family, known) for family in self.features]
+        features = _each_network_once([dict(family) for family in every])
         return {
-            "version": _VERSION if changed else _FIRST_VERSION,
+            "version": _FIRST_VERSION if not changed and features == every else _VERSION,
             **changed,
             "longest_side": self.longest_side,
             "at_most": self.proposals.at_most,
             "distinct": self.proposals.distinct,
             "proposals": [_to_plain(part, PROPOSERS) for part in self.proposals.parts],
-            "features": _each_network_once([_to_plain(family, known) for family in self.features]),
+            "features": features,
         }
 
     @classmethod

@@ -91,7 +91,9 @@ def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
         _quietly(frames.close)
     if not number:
         raise InputError(f"the video {path} holds no frame")
-    stated = about.get("duration", 0.0) * about.get("fps", 0.0)
+    # The duration is that of the file, whose sound may be longer than its pictures.
+    has_sound = bool(about.get("audio_codec"))
+    stated = 0.0 if has_sound else about.get("duration", 0.0) * about.get("fps", 0.0)
     if number < _COMPLETE * stated - 1:
         warn_user(
             TruncatedVideoWarning(

@@ -348,5 +348,8 @@ def metric_label(metric: str | Metric) -> str:
     name, parameters = metric_name(metric), getattr(metric, "keywords", {})
     with_parameters = _LABELS_WITH.get(name.partition("(")[0])
     if parameters and with_parameters is not None:
-        return with_parameters.format(**parameters)
+        try:
+            return with_parameters.format(**parameters)
+        except KeyError:  # of parameters that are left to their defaults
+            name = name.partition("(")[0]
     return _LABELS.get(name, name.replace("_", " "))

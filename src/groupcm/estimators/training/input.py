@@ -75,7 +75,8 @@ def read_training_data(
         may_be_forgotten &= isinstance(X, MatrixSource)
     if isinstance(X, Source):
         _refuse_columns(annotated=annotated, objects=objects, sample_weight=sample_weight)
-        data = _read_source(estimator, X, needs_all=annotated is not None)
+        needs_all = annotated is not None or sample_weight is not None
+        data = _read_source(estimator, X, needs_all=needs_all)
         if may_be_forgotten and data.groups is None:
             _warn_without_groups(data)
         data = _with_annotation(data, X.index().ids, annotated, objects)

@@ -27,6 +27,7 @@ from groupcm.images.parallel import PictureFile, PictureTask, Unreadable, VideoF
 from groupcm.images.patients import PictureNotes, notes_of
 from groupcm.images.proposals import Given
 from groupcm.images.reading import MOST_PIXELS, warn_of_small_ranges
+from groupcm.images.recipe import Recipe
 from groupcm.images.scoring.score import PictureScorer, SavedPictureModel
 from groupcm.images.scoring.scored_picture import ScoredPicture, Scoring, ScoringTask
 from groupcm.images.scoring.table import PictureScores, keep_partial
@@ -358,7 +359,8 @@ def _check_recipe(table: TableFile, recipe: Any, scorer: PictureScorer, name: st
             f"{table.path} has no feature {missing[0]!r}, which {name} was trained with; make "
             "the table again with the options of the training table"
         )
-    if about.recipe != recipe:
+    given = about.recipe
+    if given != recipe and (given is None or Recipe.from_json(given) != Recipe.from_json(recipe)):
         raise InputError(
             f"the candidates of {table.path} were made in another way than those that {name} was "
             "trained with; make the table again with the options of the training table"

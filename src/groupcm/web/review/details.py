@@ -74,7 +74,7 @@ class PictureDetails:
             "score": found.score,
             "probability": found.probability,
             "threshold": self._scorer.threshold,
-            "winner": order.index(found.located),
+            "winner": order.index(found.located) if found.located >= 0 else 0,
             "candidates": candidates_to_json(regions, order, found.scores),
         }
 
