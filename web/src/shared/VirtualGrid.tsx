@@ -41,6 +41,7 @@ export function VirtualGrid({ count, cellWidth, cellHeight, current, label, role
     else if (row + cellHeight > element.scrollTop + size.height) {
       element.scrollTop = row + cellHeight - size.height;
     }
+    setTop(element.scrollTop); // Render its rows before the next frame; the event of the scrolling comes later.
   }, [current, columns, size.height, cellHeight]);
 
   const visibleRows = Math.ceil(size.height / cellHeight);
